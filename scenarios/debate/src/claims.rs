@@ -32,13 +32,13 @@ pub struct DebateClaim {
     pub topic: &'static Topic,
     /// The sentence, in words of ours.
     pub text: String,
-    /// Who says it; `ours` where it follows from what others say.
+    /// Its authors; `ours` where it follows from what others say.
     pub who: Vec<String>,
-    /// Where they say it.
+    /// The place where they say it.
     pub source: String,
-    /// What a reader should know besides; where a prediction was wrong, why.
+    /// Anything else that a reader should know; the reason, where a prediction was wrong.
     pub note: Option<String>,
-    /// What tests it, or what it would take to test it.
+    /// The cases that test it, or all that it would take to test it.
     pub cases: Result<Vec<DebateCase>, NotYet>,
 }
 
@@ -53,14 +53,14 @@ pub enum DebateCase {
     Measure(Measure),
 }
 
-/// What scenario a case is about.
+/// The scenario of a case.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Setup {
-    /// What it varies, in a few words.
+    /// The thing that it varies, in a few words.
     pub about: Option<String>,
     /// A name of the catalogue.
     pub scenario: String,
-    /// What is changed in it, as `--set` does.
+    /// Changes in it, as `--set` makes them.
     #[serde(default)]
     set: BTreeMap<String, toml::Value>,
     /// From how many seeds, beginning with 1.
@@ -74,7 +74,7 @@ impl Setup {
         self.set.iter().map(|(key, value)| (key.clone(), text(value))).collect()
     }
 
-    /// How many seeds: enough to see that a verdict does not hang on one draw of the delays.
+    /// The number of seeds: enough to see that a verdict does not hang on one draw of the delays.
     pub fn seeds(&self, otherwise: u64) -> u64 {
         self.seeds.unwrap_or(otherwise)
     }
@@ -84,12 +84,12 @@ impl Setup {
 #[derive(Clone, Debug, Deserialize)]
 pub struct RunCase {
     #[serde(flatten)]
-    /// What is run.
+    /// The scenario, its changes and its seeds.
     pub setup: Setup,
-    /// What those who make the claim say of it, where they say something.
+    /// Statements of those who make the claim, where they say something of a predicate.
     #[serde(default)]
     pub says: BTreeMap<Predicate, Says>,
-    /// What was predicted.
+    /// The prediction.
     pub expect: BTreeMap<Predicate, Prediction>,
 }
 
@@ -130,7 +130,7 @@ impl Prediction {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Threshold {
     #[serde(flatten)]
-    /// What is run.
+    /// The scenario, its changes and its seeds.
     pub setup: Setup,
     vary: Keys,
     /// A value as text; `{}` stands for the integer that is varied: `{}ms`.
@@ -143,11 +143,12 @@ pub struct Threshold {
     pub step: i64,
     /// The predicate that turns.
     pub predicate: Predicate,
-    /// Where it should turn, as a formula.
+    /// The value at which it should turn, as a formula.
     pub formula: String,
     /// The value of the formula.
     pub predicted: f64,
-    /// How far the measured value may be from it, beyond the step: what is drawn anew from each seed, such as delays.
+    /// The distance that the measured value may have from it, beyond the step: some things are drawn anew from each
+    /// seed, such as delays.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -190,9 +191,9 @@ impl Threshold {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Measure {
     #[serde(flatten)]
-    /// What is run.
+    /// The scenario, its changes and its seeds.
     pub setup: Setup,
-    /// What is measured.
+    /// The figure.
     pub figure: Figure,
     /// The bound as a formula.
     pub formula: String,
@@ -202,16 +203,16 @@ pub struct Measure {
     pub at_least: Option<f64>,
 }
 
-/// What it would take to run a claim.
+/// All that it would take to run a claim.
 #[derive(Clone, Debug)]
 pub struct NotYet {
     /// The sort of thing that is missing.
     pub missing: Missing,
-    /// What exactly.
+    /// The thing itself.
     pub needs: String,
 }
 
-/// What this program does not have.
+/// A sort of thing that this program does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
@@ -255,7 +256,7 @@ impl Missing {
 pub struct BadClaims {
     /// Which file.
     pub topic: &'static str,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub cause: String,
 }
 

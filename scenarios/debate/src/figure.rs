@@ -8,7 +8,7 @@ use doublehold_scenarios::report::Summary;
 use doublehold_words::duration;
 use serde::Deserialize;
 
-/// What is measured of a run.
+/// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Figure {
     /// The longest wait that ended with the lock, in milliseconds.
@@ -78,7 +78,7 @@ impl Figure {
     }
 }
 
-/// How long each overlap lasted, in nanoseconds; one of no length where there was none.
+/// The length of each overlap, in nanoseconds; one of no length where there was none.
 fn overlaps(run: &Summary, predicate: Predicate) -> Vec<u64> {
     let length = |evidence: &Evidence| match evidence {
         Evidence::Overlap(overlap) => Some(overlap.to.since(overlap.from)),

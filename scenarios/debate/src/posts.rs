@@ -12,7 +12,7 @@ use crate::claims::BadClaims;
 pub struct Post {
     /// Its author and title.
     pub title: String,
-    /// Where it can be read.
+    /// Its address.
     pub link: String,
     /// Its paragraphs, in order, as far as they claim something that can be run.
     pub parts: Vec<Paragraph>,
@@ -22,11 +22,11 @@ pub struct Post {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paragraph {
-    /// What it says.
+    /// Its contents, in our words.
     pub says: String,
     /// The numbers of its claims.
     pub claims: Vec<String>,
-    /// What a reader should take from the runs.
+    /// The conclusion that a reader should take from the runs.
     pub so: String,
 }
 

@@ -39,22 +39,22 @@ impl ClaimRow<'_> {
 pub struct CaseOutcome<'a> {
     /// The case.
     pub case: &'a DebateCase,
-    /// What came of it.
+    /// The outcome.
     pub measured: Measured<'a>,
 }
 
-/// What was measured, with what it is measured against.
+/// A measurement, with the case that it is held against.
 #[derive(Clone, Debug)]
 pub enum Measured<'a> {
     /// The verdicts of all seeds, for each predicate of which something was predicted.
     Verdicts(&'a RunCase, Vec<(Predicate, Prediction, VerdictCount)>),
-    /// Where the verdict turned; or the two ends, if it did not.
+    /// The place where the verdict turned; or the two ends, if it did not.
     Flip(&'a Threshold, Result<Flip, [Side; 2]>),
     /// The figure; `None` if no run had one.
     Figure(&'a Measure, Option<f64>),
 }
 
-/// What one predicate came to, from all seeds.
+/// The verdicts of one predicate, from all seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerdictCount {
     /// The runs in which it holds.
@@ -117,7 +117,7 @@ impl CaseOutcome<'_> {
 }
 
 impl DebateCase {
-    /// What is run.
+    /// The scenario, its changes and its seeds.
     pub fn setup(&self) -> &Setup {
         match self {
             DebateCase::Run(run) => &run.setup,
@@ -146,7 +146,7 @@ pub struct BadCase {
     source: Box<Refused>,
 }
 
-/// Why a scenario cannot be run.
+/// A reason why a scenario cannot be run.
 #[derive(Debug, Error)]
 enum Refused {
     #[error(transparent)]

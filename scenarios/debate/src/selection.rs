@@ -19,7 +19,7 @@ pub struct UnknownClaim {
 }
 
 impl Selection {
-    /// What such words name: a topic by its name or by the letter of its claims, or a claim by its number.
+    /// The claims that such words name: a topic by its name or by the letter of its claims, or a claim by its number.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Who is confirmed on what: statements counted by their author and predicate.
+//! Statements, confirmed and refuted, counted by their author and predicate.
 //!
 //! A statement is what a claim's author says of one setup and one predicate. Two who say the same are counted both.
 
@@ -45,7 +45,7 @@ pub fn tallies(rows: &[ClaimRow<'_>]) -> Vec<AuthorTally> {
 }
 
 impl AuthorTally {
-    /// How many statements were run.
+    /// The number of statements that were run.
     pub fn statements(&self) -> u64 {
         self.of.values().map(|(confirmed, refuted)| confirmed + refuted).sum()
     }

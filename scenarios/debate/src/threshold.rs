@@ -10,7 +10,7 @@ use doublehold_scenarios::report::Summary;
 
 use crate::claims::Threshold;
 
-/// What all seeds of a value have in common.
+/// The verdict that all seeds of a value have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The predicate holds from each.
@@ -34,10 +34,10 @@ impl Side {
     }
 }
 
-/// Where a verdict turned.
+/// A place where a verdict turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flip {
-    /// What it is below.
+    /// The verdict below it.
     pub below: Side,
     /// The largest value found at which it is what it is below.
     pub last: i64,

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     jobs: Jobs,
 }
 
-/// How the table is to be written.
+/// A form of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people

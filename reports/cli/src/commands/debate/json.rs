@@ -12,7 +12,7 @@ use super::sentences::{measured, predicted};
 pub(super) struct Line<'a> {
     claim: &'a str,
     topic: &'a str,
-    /// Who says it, and where.
+    /// Its authors, and the place where they say it.
     who: String,
     text: &'a str,
     /// All predicates that something was predicted of.
@@ -21,7 +21,7 @@ pub(super) struct Line<'a> {
     scenario: Vec<&'a str>,
     /// The prediction of each case.
     expected: Vec<String>,
-    /// What came of each case.
+    /// The outcome of each case.
     measured: Vec<String>,
     /// `null` where the claim cannot be run yet; `note` says then what that would take.
     as_expected: Option<bool>,

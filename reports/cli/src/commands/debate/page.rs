@@ -10,7 +10,7 @@ use super::sentences::{command, confirmed, measured, predicted};
 use super::text::cell;
 use crate::error::CliError;
 
-/// What a reader has to know first.
+/// The beginning of the page: all that a reader has to know first.
 const HEAD: &str = include_str!("head.md");
 
 pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
@@ -154,7 +154,7 @@ fn line(outcome: &CaseOutcome<'_>) -> String {
     format!("| {about}`{}` | {} | {found} |\n", command(case).replace('|', "\\|"), predicted(case))
 }
 
-/// What could not be run, by what it would take.
+/// The claims that could not be run, with what each would take.
 fn not_yet(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Not run yet\n\n| claim | takes | |\n|---|---|---|\n".to_owned();
     for row in rows {

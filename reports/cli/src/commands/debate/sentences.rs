@@ -52,7 +52,7 @@ fn word(expected: Prediction) -> &'static str {
     }
 }
 
-/// What was measured: `P1 P3 violated, P2 holds`, with counts where runs differ.
+/// The measurement: `P1 P3 violated, P2 holds`, with counts where runs differ.
 pub(super) fn measured(outcome: &CaseOutcome<'_>) -> String {
     match &outcome.measured {
         Measured::Verdicts(_, counts) => {
@@ -130,7 +130,7 @@ fn groups<W: Into<String>>(each: impl Iterator<Item = (Predicate, W)>) -> String
     groups.iter().map(group).collect::<Vec<_>>().join(", ")
 }
 
-/// What its author's statements came to: `confirmed on P3; refuted on P1 and P2`.
+/// The outcome of its author's statements: `confirmed on P3; refuted on P1 and P2`.
 pub(super) fn confirmed(row: &ClaimRow<'_>) -> Option<String> {
     let mut of: BTreeMap<Predicate, [bool; 2]> = BTreeMap::new();
     for outcome in &row.outcomes {

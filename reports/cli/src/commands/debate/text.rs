@@ -69,7 +69,7 @@ fn beside(mark: &str, text: &str, style: &Style) -> String {
     wrap(text, &margin, &" ".repeat(margin.len()), style.width)
 }
 
-/// How many rows came out how, and who was confirmed on what.
+/// Counts of the rows by their outcome, and of statements by their authors.
 fn summary(rows: &[ClaimRow<'_>], style: &Style) -> String {
     let count = |wanted: Option<bool>| rows.iter().filter(|row| row.as_expected() == wanted).count() as u64;
     let mut text = format!(
