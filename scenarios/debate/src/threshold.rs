@@ -132,7 +132,7 @@ mod tests {
         for step in [2, 3, 10, 999, 5_000] {
             let found = find::<()>(&threshold(step), |value| Ok(side(value, 500..500))).unwrap().unwrap();
             assert!(
-                found.last < 500 && found.first >= 500 && found.first - found.last <= step.max(1000),
+                found.last < 500 && found.first >= 500 && found.first - found.last <= 2 * step,
                 "{found:?}"
             );
         }
