@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use crate::form::LockConfig;
+use crate::profile::Profile;
 use crate::switch::{Switch, Switches, Unfit};
 
 /// A kind of lock.
@@ -23,6 +24,10 @@ pub struct Descriptor {
     pub switches: Vec<Switch>,
     /// The scripts it may send, as their sources: what a node is to know that has them loaded before a run.
     pub scripts: Vec<String>,
+    /// The library that it is, and the name of the kind of which it is a setting.
+    pub profile: Option<(&'static Profile, &'static str)>,
+    /// How the switches stand that are not shown.
+    fixed: Switches,
     facts: fn(&Switches) -> Facts,
     unfit: fn(&Switches, Duration) -> Option<Unfit>,
 }
@@ -49,6 +54,8 @@ impl Descriptor {
             nodes,
             switches: C::switches(),
             scripts: Vec::new(),
+            profile: None,
+            fixed: Switches::new(),
             facts: |chosen| config::<C>(chosen).facts(),
             unfit: |chosen, ttl| config::<C>(chosen).unfit(ttl),
         }
@@ -60,14 +67,35 @@ impl Descriptor {
         Self { scripts, ..self }
     }
 
+    /// The same as a library has it: with the switches that remain open, at the library's defaults.
+    pub(crate) fn with_profile(self, profile: &'static Profile) -> Self {
+        let (engine, fixed) = (self.name, (profile.fixed)());
+        let open = |mut switch: Switch| {
+            switch.default = fixed.get(switch.name).cloned().or(switch.default);
+            // What is fixed is set, whether or not a file could say so.
+            switch.needs = switch.needs.filter(|needs| profile.open.contains(needs));
+            switch
+        };
+        let switches = self.switches.into_iter().filter(|switch| profile.open.contains(&switch.name));
+        Self {
+            name: profile.name,
+            meaning: profile.meaning,
+            source: profile.files,
+            switches: switches.map(open).collect(),
+            profile: Some((profile, engine)),
+            fixed,
+            ..self
+        }
+    }
+
     /// What is known of it with these switches.
     pub fn facts(&self, chosen: &Switches) -> Facts {
-        (self.facts)(chosen)
+        (self.facts)(&self.fixed.clone().overlaid(chosen))
     }
 
     /// Why it makes no sense with these switches and a lease of `ttl`, if it does not.
     pub fn unfit(&self, chosen: &Switches, ttl: Duration) -> Option<Unfit> {
-        (self.unfit)(chosen, ttl)
+        (self.unfit)(&self.fixed.clone().overlaid(chosen), ttl)
     }
 
     /// Its switch of that name.
@@ -110,11 +138,25 @@ pub struct Facts {
     pub deadline: bool,
     /// Whether a grant has a fencing number.
     pub fencing: bool,
+    /// Whether it can wait by itself for a lock that is taken, see [`Lock::acquire_within`](crate::Lock::acquire_within).
+    pub waits: bool,
+    /// Whether it renews a lease beside its holder.
+    pub renews: bool,
+    /// Whether it admits its holder again.
+    pub readmits: bool,
 }
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { sends: None, extends: true, deadline: true, fencing: true }
+        Self {
+            sends: None,
+            extends: true,
+            deadline: true,
+            fencing: true,
+            waits: false,
+            renews: false,
+            readmits: true,
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 //! | `env` | [`Env`]: what a lock needs from its machine, and what a pause means |
 //! | `times`, `clock` | the three clocks, deadlines, drift, the elapsed check |
 //! | `locks` | the algorithms, a file each, and their switches |
+//! | `profile`, `profiles` | [`Profile`]: a library as one of them with fixed switches, a file each |
+//! | `statics` | [`Statics`]: what a library keeps once in a process |
 //! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
 //! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
@@ -52,8 +54,11 @@ mod lock;
 mod locks;
 mod nowhere;
 mod plain;
+mod profile;
+mod profiles;
 mod registry;
 mod request;
+mod statics;
 mod switch;
 #[cfg(test)]
 mod tests;
@@ -78,8 +83,10 @@ pub use locks::redlock::{
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};
+pub use profile::{Flaw, Profile, ProfileKind};
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
 pub use request::ReleaseMethod;
+pub use statics::Statics;
 pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
 pub use times::{BootTime, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]

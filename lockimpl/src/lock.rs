@@ -21,6 +21,18 @@ pub trait Lock: Send {
     /// another holder beyond the attempts its configuration allows.
     fn acquire(&mut self, resource: &str, ttl: Duration) -> impl Future<Output = Acquired> + Send;
 
+    /// Asks for `resource` for `ttl`, and waits for it as long as `limit` in the lock's own way: by asking again, for a
+    /// message, in a queue. A lock without such a way asks once, and [says so](crate::Facts::waits).
+    fn acquire_within(
+        &mut self,
+        resource: &str,
+        ttl: Duration,
+        limit: Duration,
+    ) -> impl Future<Output = Acquired> + Send {
+        let _ = limit;
+        self.acquire(resource, ttl)
+    }
+
     /// Asks to keep a granted lock for `ttl` from now. On success `grant` carries the new deadline;
     /// otherwise it is left as it was, and so is its deadline. A lock that cannot be extended leaves this as it is.
     fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> impl Future<Output = Extended> + Send {

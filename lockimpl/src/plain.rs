@@ -52,7 +52,15 @@ impl<E: Env> PlainNode<E> {
 /// What is known of a lock that sends these commands, and can do no more than be taken and given back.
 pub(crate) fn facts(commands: &[&'static str]) -> Facts {
     let sends = Sends { to_hold: commands.to_vec(), to_extend: Vec::new() };
-    Facts { sends: Some(sends), extends: false, deadline: false, fencing: false }
+    Facts {
+        sends: Some(sends),
+        extends: false,
+        deadline: false,
+        fencing: false,
+        waits: false,
+        renews: false,
+        readmits: false,
+    }
 }
 
 /// Why a lock whose command counts whole seconds cannot give a lease of `ttl`, if it cannot.

@@ -191,6 +191,10 @@ impl Lock for BoxLock {
         self.calls().acquire(resource, ttl).await
     }
 
+    async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+        self.calls().acquire_within(resource, ttl, limit).await
+    }
+
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         self.calls().extend(grant, ttl).await
     }
@@ -205,6 +209,12 @@ type Call<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// [`Lock`] with boxed futures, which a trait object needs.
 trait Calls: Send {
     fn acquire<'a>(&'a mut self, resource: &'a str, ttl: Duration) -> Call<'a, Acquired>;
+    fn acquire_within<'a>(
+        &'a mut self,
+        resource: &'a str,
+        ttl: Duration,
+        limit: Duration,
+    ) -> Call<'a, Acquired>;
     fn extend<'a>(&'a mut self, grant: &'a mut Grant, ttl: Duration) -> Call<'a, Extended>;
     fn release<'a>(&'a mut self, grant: &'a Grant) -> Call<'a, Released>;
 }
@@ -212,6 +222,15 @@ trait Calls: Send {
 impl<L: Lock> Calls for L {
     fn acquire<'a>(&'a mut self, resource: &'a str, ttl: Duration) -> Call<'a, Acquired> {
         Box::pin(Lock::acquire(self, resource, ttl))
+    }
+
+    fn acquire_within<'a>(
+        &'a mut self,
+        resource: &'a str,
+        ttl: Duration,
+        limit: Duration,
+    ) -> Call<'a, Acquired> {
+        Box::pin(Lock::acquire_within(self, resource, ttl, limit))
     }
 
     fn extend<'a>(&'a mut self, grant: &'a mut Grant, ttl: Duration) -> Call<'a, Extended> {

@@ -88,6 +88,13 @@ impl Switches {
         self.0.get(switch)
     }
 
+    /// These, with `others` in the place of those that both name.
+    #[must_use]
+    pub fn overlaid(mut self, others: &Switches) -> Self {
+        self.0.extend(others.0.iter().map(|(switch, value)| (switch.clone(), value.clone())));
+        self
+    }
+
     /// All choices, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(switch, value)| (switch.as_str(), value))
@@ -206,6 +213,16 @@ pub enum SwitchError {
         switch: String,
         /// Those there are.
         known: String,
+    },
+    /// A library has it one way only.
+    #[error("`{profile}` is the library as it is, and fixes `{switch}`: use `{engine}`, which has it open")]
+    Fixed {
+        /// The switch.
+        switch: String,
+        /// The library's name.
+        profile: &'static str,
+        /// The lock of which it is a setting.
+        engine: &'static str,
     },
     /// The switch takes something else.
     #[error("the switch `{switch}` cannot be `{value}`: use {takes}")]

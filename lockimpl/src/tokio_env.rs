@@ -6,6 +6,7 @@
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use redis::aio::MultiplexedConnection;
@@ -16,15 +17,17 @@ use tokio::time::Instant;
 use crate::driver::connection_config;
 use crate::env::{Env, NodeName, Task};
 use crate::existing::RedisRs;
+use crate::statics::Statics;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
-/// The machine this program runs on. A node's name is its address: `redis://127.0.0.1:6379`.
+/// The machine this program runs on. Its clones are the same process, and a new one is another. A node's name is its address: `redis://127.0.0.1:6379`.
 #[derive(Clone, Debug)]
 pub struct TokioEnv {
     /// Where tokio's clock stood when `started_at` was read: timers wait on it, and it cannot be set
     /// to a number.
     started: Instant,
     started_at: MonotonicTime,
+    statics: Statics,
 }
 
 impl TokioEnv {
@@ -32,7 +35,7 @@ impl TokioEnv {
     #[expect(clippy::disallowed_methods, reason = "on a real machine the host's clock is the real one")]
     pub fn new() -> Self {
         let started = Instant::now();
-        Self { started, started_at: system::monotonic(started) }
+        Self { started, started_at: system::monotonic(started), statics: Statics::default() }
     }
 }
 
@@ -75,6 +78,10 @@ impl Env for TokioEnv {
     #[expect(clippy::disallowed_methods, reason = "on a real machine the system draws the tokens")]
     fn random(&self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("every supported system hands out random bytes");
+    }
+
+    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.statics.get()
     }
 
     #[expect(clippy::disallowed_methods, reason = "on a real machine the runtime's tasks are the host's")]

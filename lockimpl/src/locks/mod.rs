@@ -12,12 +12,13 @@ mod setnx_getset;
 pub(crate) mod single;
 
 use crate::env::Env;
+use crate::profiles;
 use crate::registry::Registry;
 
 impl<E: Env> Registry<E> {
     /// The locks of this crate, in the order in which lists show them.
     pub fn builtin() -> Self {
-        Self::empty()
+        let engines = Self::empty()
             .with(single::Single)
             .with(replicated::Replicated)
             .with(redlock::Redlock)
@@ -27,6 +28,7 @@ impl<E: Env> Registry<E> {
             .with(setnx_expire_multi::SetnxExpireMulti)
             .with(setnx_getset::SetnxGetset)
             .with(set_ex::SetEx)
-            .with(get_then_delete::GetThenDelete)
+            .with(get_then_delete::GetThenDelete);
+        profiles::with_all(engines)
     }
 }

@@ -77,6 +77,9 @@ impl LockConfig for SingleConfig {
             extends: true,
             deadline: self.timing.has_deadline(),
             fencing: self.fencing,
+            waits: false,
+            renews: false,
+            readmits: false,
         }
     }
 

@@ -9,6 +9,7 @@ mod existing;
 mod fake;
 mod join;
 mod node;
+mod profile;
 mod redlock;
 mod registry;
 mod replicated;

@@ -24,7 +24,7 @@ impl LockConfig for Patient {
 
     fn facts(&self) -> Facts {
         let sends = Sends { to_hold: vec!["SETNX", "DEL"], to_extend: Vec::new() };
-        Facts { sends: Some(sends), extends: false, deadline: self.loud, fencing: false }
+        Facts { sends: Some(sends), extends: false, deadline: self.loud, fencing: false, ..Facts::default() }
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {

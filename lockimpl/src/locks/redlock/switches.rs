@@ -120,6 +120,9 @@ impl LockConfig for RedlockConfig {
             extends: true,
             deadline: self.timing.has_deadline(),
             fencing: false,
+            waits: false,
+            renews: false,
+            readmits: false,
         }
     }
 

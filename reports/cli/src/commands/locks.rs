@@ -133,6 +133,9 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     fact("computes a deadline", |facts| facts.deadline);
     fact("gives fencing numbers", |facts| facts.fencing);
     fact("can be extended", |facts| facts.extends);
+    fact("renews a lease by itself", |facts| facts.renews);
+    fact("waits for a lock that is taken", |facts| facts.waits);
+    fact("admits its holder again", |facts| facts.readmits);
     lines
 }
 
@@ -189,6 +192,9 @@ struct ShownFacts {
     deadline: bool,
     fencing: bool,
     extends: bool,
+    waits: bool,
+    renews: bool,
+    readmits: bool,
     /// `null` if nobody knows.
     sends: Option<ShownCommands>,
 }
@@ -213,7 +219,8 @@ struct ShownSwitch {
 
 impl Shown {
     fn of(lock: &Descriptor) -> Shown {
-        let Facts { sends, extends, deadline, fencing } = lock.facts(&Switches::new());
+        let Facts { sends, extends, deadline, fencing, waits, renews, readmits } =
+            lock.facts(&Switches::new());
         let sends = sends.map(|sends| ShownCommands { to_hold: sends.to_hold, to_extend: sends.to_extend });
         Shown {
             name: lock.name,
@@ -224,7 +231,7 @@ impl Shown {
                 Nodes::Replicated => "replicated",
                 Nodes::Independent => "independent",
             },
-            facts: ShownFacts { deadline, fencing, extends, sends },
+            facts: ShownFacts { deadline, fencing, extends, waits, renews, readmits, sends },
             switches: lock.switches.iter().map(ShownSwitch::of).collect(),
             scenario: scenario(lock),
         }

@@ -39,6 +39,11 @@ impl<S: Stage> Lock for CaughtLock<S> {
         end.if_panics(lock.acquire(resource, ttl)).await
     }
 
+    async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+        let (lock, end) = self.parts();
+        end.if_panics(lock.acquire_within(resource, ttl, limit)).await
+    }
+
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let (lock, end) = self.parts();
         end.if_panics(lock.extend(grant, ttl)).await

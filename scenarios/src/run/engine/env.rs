@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Task, WallTime, connection_config,
-    connection_info,
+    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Statics, Task, WallTime,
+    connection_config, connection_info,
 };
 use doublehold_sim::{Host, HostLike};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -40,6 +40,8 @@ pub struct SimEnv<H = Host> {
     driver: Driver,
     /// Of connections that are in the hands of somebody's own code.
     pub(in crate::run) drivers: Drivers,
+    /// Of this process.
+    statics: Statics,
 }
 
 impl<H: HostLike> SimEnv<H> {
@@ -51,7 +53,15 @@ impl<H: HostLike> SimEnv<H> {
         recorder: Recorder,
         driver: Driver,
     ) -> SimEnv<H> {
-        SimEnv { host, client, cast, recorder, driver, drivers: Drivers::default() }
+        SimEnv {
+            host,
+            client,
+            cast,
+            recorder,
+            driver,
+            drivers: Drivers::default(),
+            statics: Statics::default(),
+        }
     }
 }
 
@@ -148,6 +158,10 @@ impl<H: HostLike> Env for SimEnv<H> {
     fn votes(&self, nodes: &[&NodeName]) {
         let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
         self.recorder.voted(self.client, known.collect());
+    }
+
+    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.statics.get()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {

@@ -1,0 +1,73 @@
+//! Libraries as kinds of lock: an engine, with its switches where the library has them, and what is known of it.
+//!
+//! A profile says what a library does, in the words of the switches of a common engine. It is no copy of the library:
+//! what of it is not here, the profile says itself.
+
+use std::time::Duration;
+
+use crate::descriptor::Descriptor;
+use crate::env::{Env, NodeName};
+use crate::registry::{BoxLock, ConfigError, LockKind};
+use crate::switch::{SwitchError, Switches};
+
+/// A library that people use, as a lock with fixed switches.
+#[derive(Debug)]
+pub struct Profile {
+    /// The name under which people know it, as scenario files use it: `redis-py`.
+    pub name: &'static str,
+    /// Other names by which it is looked for: of its package, of its class.
+    pub also: &'static [&'static str],
+    /// The library's own name: `redis-py`, `Spring Integration`.
+    pub library: &'static str,
+    /// The language whose people use it.
+    pub language: &'static str,
+    /// The version that was read.
+    pub version: &'static str,
+    /// The files that were read, with their repository.
+    pub files: &'static str,
+    /// The day on which they were read, as `2026-11-25`.
+    pub read_on: &'static str,
+    /// What it is, in a line.
+    pub meaning: &'static str,
+    /// The lease that it takes if nobody says; none if it asks for one, or takes a key without an end.
+    pub ttl: Option<Duration>,
+    /// Its engine's switches as the library has them, also those that its user may set.
+    pub fixed: fn() -> Switches,
+    /// The switches that remain to be set: what the library's user can choose, and what repairs it.
+    pub open: &'static [&'static str],
+    /// What is wrong with it, each with a scenario that shows it.
+    pub flaws: &'static [Flaw],
+    /// What the library does that is not modelled.
+    pub left_out: &'static [&'static str],
+}
+
+/// Something that a library does, and that its users may not expect.
+#[derive(Debug)]
+pub struct Flaw {
+    /// What happens, in a sentence.
+    pub what: &'static str,
+    /// The scenario of the catalogue that shows it.
+    pub scenario: &'static str,
+    /// The same scenario with one switch set otherwise, in which it does not happen.
+    pub repaired: &'static str,
+}
+
+/// A profile as a kind of lock, over the engine that it is a setting of.
+pub struct ProfileKind<K>(pub &'static Profile, pub K);
+
+impl<E: Env, K: LockKind<E>> LockKind<E> for ProfileKind<K> {
+    fn descriptor(&self) -> Descriptor {
+        self.1.descriptor().with_profile(self.0)
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        let Self(profile, engine) = self;
+        match chosen.iter().find(|(switch, _)| !profile.open.contains(switch)) {
+            Some((switch, _)) => {
+                let (switch, profile) = (switch.to_owned(), profile.name);
+                Err(SwitchError::Fixed { switch, profile, engine: engine.descriptor().name }.into())
+            }
+            None => engine.build(env, nodes, &(profile.fixed)().overlaid(chosen)),
+        }
+    }
+}
