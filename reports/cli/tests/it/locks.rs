@@ -57,6 +57,9 @@ single
   computes a deadline: with `elapsed_check = true`
   gives fencing numbers: with `fencing = true`
   can be extended: yes
+  renews a lease by itself: no
+  waits for a lock that is taken: no
+  admits its holder again: no
 "#]],
     );
 }
