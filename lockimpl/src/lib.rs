@@ -18,7 +18,7 @@
 //! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
 //! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
-//! | `request`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
+//! | `request`, `scripted`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
 //! ```no_run
@@ -58,6 +58,7 @@ mod profile;
 mod profiles;
 mod registry;
 mod request;
+mod scripted;
 mod statics;
 mod switch;
 #[cfg(test)]

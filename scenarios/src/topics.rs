@@ -14,7 +14,7 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they build upon each other.
-pub const TOPICS: [Topic; 7] = [
+pub const TOPICS: [Topic; 8] = [
     Topic {
         name: "one-node",
         line: "One key on one Redis: what textbooks' locks get wrong, and what a token and a lease mend.",
@@ -56,6 +56,12 @@ pub const TOPICS: [Topic; 7] = [
         line: "Waiting: how long until somebody has the lock, and when nobody ever has.",
         start: "majority-up",
         letters: &["C"],
+    },
+    Topic {
+        name: "libraries",
+        line: "The locks of libraries that people run, each with its real defaults, and what is wrong with it.",
+        start: "stalled-job",
+        letters: &["A"],
     },
 ];
 

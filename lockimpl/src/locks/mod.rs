@@ -2,6 +2,7 @@
 //! else.
 
 mod get_then_delete;
+pub(crate) mod job;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod set_ex;
@@ -22,6 +23,7 @@ impl<E: Env> Registry<E> {
             .with(single::Single)
             .with(replicated::Replicated)
             .with(redlock::Redlock)
+            .with(job::Job)
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)

@@ -7,6 +7,7 @@ mod client;
 mod driver;
 mod existing;
 mod fake;
+mod job;
 mod join;
 mod node;
 mod profile;

@@ -161,11 +161,12 @@ impl Node {
             self.set(key, &args[4], &words[5], now);
             Value::Int(1)
         } else {
-            panic!("no lock has the script {hash}")
+            super::job::run_script(self, args, words, now)
+                .unwrap_or_else(|| panic!("no lock has the script {hash}"))
         }
     }
 
-    fn set(&mut self, key: &str, value: &[u8], millis: &str, now: u64) -> Value {
+    pub(super) fn set(&mut self, key: &str, value: &[u8], millis: &str, now: u64) -> Value {
         let lease: u64 = millis.parse().expect("a lease in milliseconds");
         let expires_at = now.saturating_add(lease.saturating_mul(1_000_000));
         self.keys.insert(key.to_owned(), Key { value: value.to_vec(), expires_at });

@@ -21,6 +21,7 @@ const FILES: [(&str, &str); TOPICS.len()] = [
     ("fencing", include_str!("../topics/fencing.toml")),
     ("renewal", include_str!("../topics/renewal.toml")),
     ("liveness", include_str!("../topics/liveness.toml")),
+    ("libraries", include_str!("../topics/libraries.toml")),
 ];
 
 /// One sentence that somebody says about locks.

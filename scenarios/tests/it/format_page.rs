@@ -62,6 +62,18 @@ fn lock_rows(locks: &[Descriptor]) -> String {
     rows
 }
 
+/// The libraries as rows of a table: what is said of their engines is not said again.
+fn library_rows(locks: &[Descriptor]) -> String {
+    let mut rows = String::from("| library | setting of | what it leaves open |\n|---|---|---|\n");
+    for lock in locks {
+        let Some((_, engine)) = lock.profile else { continue };
+        let open: Vec<String> = lock.switches.iter().map(|switch| format!("`{}`", switch.name)).collect();
+        writeln!(rows, "| `{}` | `{engine}` | {} |", lock.name, open.join(", "))
+            .expect("a string takes everything");
+    }
+    rows
+}
+
 /// The switches of all locks as rows of a table, each once.
 fn switch_rows(locks: &[Descriptor]) -> String {
     let mut rows = String::from("| switch | what it is | takes | default |\n|---|---|---|---|\n");
@@ -100,8 +112,10 @@ fn defaults(locks: &[Descriptor], switch: &Switch) -> String {
 fn the_format_page_lists_the_locks_and_their_switches_as_they_are() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("FORMAT.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
-    let locks = descriptors();
-    let list = format!("\n{}\n{}\n", lock_rows(&locks), switch_rows(&locks));
+    let (libraries, engines): (Vec<Descriptor>, Vec<Descriptor>) =
+        descriptors().into_iter().partition(|lock| lock.profile.is_some());
+    let list =
+        format!("\n{}\n{}\n{}\n", lock_rows(&engines), switch_rows(&engines), library_rows(&libraries));
     let (before, rest) = page.split_once("<!-- locks:").expect("the list has a beginning");
     let (command, rest) = rest.split_once("-->\n").expect("which says how it is written");
     let (listed, after) = rest.split_once("<!-- end of locks -->").expect("and an end");

@@ -7,7 +7,10 @@ use crate::wiring::row::{ONE, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [algorithms(), names_and_leases(), timeouts(), releases(), single()].into_iter().flatten().collect()
+    [algorithms(), names_and_leases(), timeouts(), releases(), single(), jobs()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -263,6 +266,50 @@ fn single() -> Vec<Row> {
                 gaps(&[waits[1], waits[0]])[0].abs_diff(6 * SEC) < 200 * MS
             },
             ..Row::on(TWO)
+        },
+    ]
+}
+
+/// c1 is at work for twice its lease, on a job that c2 asks for as well.
+const LONG_JOB: &str = r#"
+    claim = "a job takes twice as long as its lock"
+    lock = { algorithm = "single", ttl = "10s" }
+    nodes = { names = ["A"] }
+    network = { delay = "1ms" }
+    [[clients]]
+    name = "c1"
+    program = ["acquire", "work 20s", "release"]
+    [[clients]]
+    name = "c2"
+    program = ["acquire", "work 1s", "release"]
+    retry = "100ms"
+    start = "c1's grant"
+"#;
+
+fn jobs() -> Vec<Row> {
+    vec![
+        Row {
+            word: "lock.algorithm=job",
+            claim: "a job whose lock has ended is nobody's until somebody has looked for it twice",
+            with: &[("lock.algorithm", "job")],
+            turns: &[(Predicate::P1, "violated", "holds")],
+            shows: |without, with| {
+                let waited = |seen: &Seen| seen.grant("c2").at - seen.grant("c1").at;
+                waited(without) < 11 * SEC && waited(with) > 19 * SEC
+            },
+            ..Row::on(LONG_JOB)
+        },
+        Row {
+            word: "lock.stalled_check",
+            claim: "who looks every 6 s suspects the job first and has it when its lock has ended",
+            both: &[("lock.algorithm", "job")],
+            with: &[("lock.stalled_check", "6s")],
+            turns: &[(Predicate::P1, "holds", "violated")],
+            shows: |_, with| {
+                let waited = with.grant("c2").at - with.grant("c1").at;
+                (12 * SEC..13 * SEC).contains(&waited)
+            },
+            ..Row::on(LONG_JOB)
         },
     ]
 }

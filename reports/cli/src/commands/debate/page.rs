@@ -21,7 +21,7 @@ pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
     text += &counted(rows);
     text += &wrong(rows);
     text += "\n## Every claim\n";
-    for topic in &TOPICS {
+    for topic in TOPICS.iter().filter(|topic| rows.iter().any(|row| row.claim.topic == *topic)) {
         text += &of_topic(topic, rows);
     }
     text += &not_yet(rows);
