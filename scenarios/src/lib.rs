@@ -11,6 +11,7 @@
 //!   produces or consumes it. [`cast`]: which of its hosts is which number in a world and in a history.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
 //! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong, and back to text.
+//! - [`locks`]: locks by the names that people type.
 //! - [`Engine`] and [`Prepared`]: what executes runs. [`SimEngine`]: a scenario as a world of the simulation kernel.
 //!   Client programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many
 //!   runs, through a connection of ours in place of redis-rs'.
@@ -39,6 +40,7 @@ pub mod catalog;
 pub mod detail;
 pub mod error;
 pub mod format;
+pub mod locks;
 pub mod model;
 pub mod plan;
 pub mod pool;

@@ -14,7 +14,7 @@ pub(crate) static BULLMQ: Profile = Profile {
     files: "taskforcesh/bullmq: src/classes/worker.ts, src/classes/lock-manager.ts, src/commands/extendLocks-1.lua, \
             moveStalledJobsToWait-9.lua, includes/prepareJobForProcessing.lua and includes/removeLock.lua",
     read_on: "2026-11-25",
-    meaning: "a worker's lock on the job it processes, renewed beside it; a check for stalled jobs hands it on",
+    meaning: "a worker's lock on the job that it processes; a check for stalled jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()

@@ -230,7 +230,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         (Nodes::One | Nodes::Independent, Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
             let others = lock.running_on(|nodes| nodes == Nodes::Replicated);
-            let hint = format!("remove `master`, or use the {} lock", suggest::either(&others));
+            let hint = format!("remove `master`, or use the {others} lock");
             return Err(nodes.problem(cause, hint));
         }
         _ => {}

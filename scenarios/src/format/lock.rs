@@ -13,6 +13,7 @@ use super::key::Key;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use super::table::put;
+use crate::locks as by_name;
 use crate::model::scenario::{ClientSetup, LockSetup, Step};
 
 /// What a scenario says of its lock whatever lock it is.
@@ -63,8 +64,10 @@ impl<'a> Chosen<'a> {
         let keys = keys(locks);
         let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&keys)?;
         let algorithm = lock.require("algorithm", "\"redlock\"")?;
-        let kinds: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
-        let descriptor = algorithm.choice(&kinds)?;
+        let typed =
+            algorithm.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
+        let unknown = || algorithm.must_be("the name of a lock", &by_name::hint(locks, typed));
+        let descriptor = by_name::named(locks, typed).ok_or_else(unknown)?;
         refuse_misfits(&lock, descriptor, locks)?;
         let ttl_field = lock.require("ttl", "\"10s\"")?;
         let ttl = ttl_field.positive_duration()?;
@@ -94,9 +97,9 @@ impl<'a> Chosen<'a> {
         if self.in_plan { None } else { self.descriptor.unfit(&self.setup.switches, ttl) }
     }
 
-    /// The locks that run on such nodes.
-    pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> Vec<&'static str> {
-        self.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
+    /// The locks that run on such nodes, for a sentence.
+    pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> String {
+        by_name::either(self.locks, |lock| wanted(lock.nodes)).unwrap_or_else(|| "another".to_owned())
     }
 
     /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
@@ -107,7 +110,7 @@ impl<'a> Chosen<'a> {
             return format!("name one node, or let the lock run on several: {says}");
         }
         let others = self.running_on(|nodes| nodes != Nodes::One);
-        format!("name one node, or use the {} lock", suggest::either(&others))
+        format!("name one node, or use the {others} lock")
     }
 
     /// The way to a lock with what `wanted` looks for: a switch of this one, or another.
@@ -116,17 +119,15 @@ impl<'a> Chosen<'a> {
             return format!("set `lock.{switch} = true`");
         }
         let nothing = Switches::new();
-        let as_published = |lock: &&Descriptor| wanted(&lock.facts(&nothing));
-        let others: Vec<&str> = self.locks.iter().filter(as_published).map(|lock| lock.name).collect();
-        if !others.is_empty() {
-            return format!("use {}", suggest::either(&others));
+        if let Some(others) = by_name::either(self.locks, |lock| wanted(&lock.facts(&nothing))) {
+            return format!("use {others}");
         }
-        let flags = self.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
-        let flags: Vec<(&str, &str)> = flags.collect();
-        let Some((_, flag)) = flags.first() else { return "use another lock".to_owned() };
-        let others: Vec<&str> =
-            flags.iter().filter(|(_, other)| other == flag).map(|(name, _)| *name).collect();
-        format!("use {} with `lock.{flag} = true`", suggest::either(&others))
+        let Some(flag) = self.locks.iter().find_map(|lock| lock.flag_for(&nothing, &wanted)) else {
+            return "use another lock".to_owned();
+        };
+        let with_flag = |lock: &Descriptor| lock.flag_for(&nothing, &wanted) == Some(flag);
+        let others = by_name::either(self.locks, with_flag).unwrap_or_default();
+        format!("use {others} with `lock.{flag} = true`")
     }
 
     /// Refuses a step that this lock has no call for.
@@ -164,19 +165,33 @@ fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor])
         if OWN_KEYS.contains(&key) || chosen.switch(key).is_some() {
             continue;
         }
-        let owners: Vec<&str> =
-            locks.iter().filter(|lock| lock.switch(key).is_some()).map(|lock| lock.name).collect();
+        if let Some(refused) = fixed(&field, key, chosen, locks) {
+            return Err(refused);
+        }
+        let owners = by_name::either(locks, |lock| lock.switch(key).is_some()).unwrap_or_default();
         let takes: Vec<&str> = chosen.switches.iter().map(|switch| switch.name).collect();
         let takes = if takes.is_empty() { "no switches".to_owned() } else { suggest::list(&takes) };
         let cause = format!("`{}` means nothing to the `{}` lock", field.path, chosen.name);
-        let hint = format!(
-            "remove it, or change `lock.algorithm` to {}; `{}` takes {takes}",
-            suggest::either(&owners),
-            chosen.name
-        );
+        let hint =
+            format!("remove it, or change `lock.algorithm` to {owners}; `{}` takes {takes}", chosen.name);
         return Err(field.problem(cause, hint));
     }
     Ok(())
+}
+
+/// The refusal of a switch that a library has one way only.
+fn fixed(field: &Field<'_>, key: &str, chosen: &Descriptor, locks: &[Descriptor]) -> Option<Problem> {
+    let (_, engine) = chosen.profile?;
+    by_name::named(locks, engine)?.switch(key)?;
+    let open: Vec<&str> = chosen.switches.iter().map(|switch| switch.name).collect();
+    let open = if open.is_empty() { "nothing".to_owned() } else { suggest::list(&open) };
+    let cause = format!("`{}`: `{}` is the library as it is, and fixes `{key}`", field.path, chosen.name);
+    let hint = format!(
+        "remove it, or use `{engine}`, which has it open; `{}` leaves open {open}, and `doublehold locks {}` shows \
+         how it is set",
+        chosen.name, chosen.name
+    );
+    Some(field.problem(cause, hint))
 }
 
 /// Every switch of the lock that means something: as typed, or at its default.

@@ -1,6 +1,5 @@
 //! Bad input, as a table: what is typed, and the one message that says where, why and what to do instead.
 
-use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::format::Source;
 use doublehold_sim::{Seed, Stream};
@@ -106,16 +105,31 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
 }
 
 #[test]
-fn an_unknown_lock_is_refused_with_all_there_are_and_the_closest() {
-    let names: Vec<String> = descriptors().iter().map(|lock| format!("`{}`", lock.name)).collect();
-    let (last, rest) = names.split_last().expect("there are locks");
-    let known = format!("{} and {last}", rest.join(", "));
+fn an_unknown_lock_is_refused_with_near_ones_and_a_library_under_another_name_with_its_own() {
+    let refused = |name: &str| refusal("\"redlock\"", &format!("\"{name}\""));
+    for (typed, way_out) in [
+        ("redlok", "did you mean `redlock`?"),
+        ("BullMQ", "did you mean `bullmq`?"),
+        ("LockManager", "did you mean `bullmq`?"),
+        ("zookeeper-recipe", "`doublehold locks` lists those that there are"),
+    ] {
+        let expected =
+            format!("line 2: `lock.algorithm` must be the name of a lock, not `{typed}` | hint: {way_out}");
+        assert_eq!(refused(typed), expected);
+    }
+}
+
+#[test]
+fn a_switch_that_a_library_fixes_is_refused_with_the_lock_that_has_it_open() {
+    let text = "\"bullmq\", request_timeout = \"5s\"";
     assert_eq!(
-        refusal("\"redlock\"", "\"redlok\""),
-        format!(
-            "line 2: `lock.algorithm` must be one of {known}, not `redlok` | hint: did you mean `redlock`?"
-        )
+        refusal("\"redlock\"", text),
+        "line 2: `lock.request_timeout`: `bullmq` is the library as it is, and fixes `request_timeout` | hint: remove \
+         it, or use `job`, which has it open; `bullmq` leaves open `stalled_check`, and `doublehold locks bullmq` \
+         shows how it is set"
     );
+    let foreign = refusal("\"redlock\"", "\"bullmq\", tries = 5");
+    assert!(foreign.contains("change `lock.algorithm` to `redlock`; `bullmq` takes"), "{foreign}");
 }
 
 #[test]

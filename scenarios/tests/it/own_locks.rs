@@ -119,7 +119,7 @@ fn what_a_lock_of_ones_own_cannot_do_is_refused_and_what_nobody_knows_is_not() {
         (
             extends.to_owned(),
             "`clients.0.program`: the `patient` lock cannot be extended\nhint: remove `extend`, or use `single`, \
-             `replicated`, `redlock` or `silent`",
+             `replicated`, `redlock`",
         ),
         (fencing.to_owned(), "hint: use `silent`, or remove `resource.fencing`"),
         (waits("SET executed for c1"), "hint: the clients of this lock send `DEL` and `SETNX`"),

@@ -28,7 +28,6 @@ use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_words::several;
 use doublehold_words::shell;
-use doublehold_words::suggest;
 use doublehold_words::{clean, list, shorten};
 
 use self::place::Place;
@@ -214,8 +213,7 @@ fn no_folder(typed: &str, error: ScenarioError) -> CliError {
 /// What is no scenario may be a lock that was mistyped.
 fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
     let CliError::Scenario(ScenarioError::Unknown { name, hint }) = error else { return error };
-    let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
-    let of_locks = suggest::hint(&name, &names);
+    let of_locks = doublehold_scenarios::locks::hint(locks, &name);
     let hint = if of_locks.starts_with("did you mean") {
         of_locks
     } else if hint.starts_with("did you mean") {

@@ -2,22 +2,24 @@
 //!
 //! Everything comes from the locks' descriptors: a lock that is added is shown here without a word.
 
+mod library;
+mod shown;
+
 use std::fmt::Write as _;
 
-use clap::Args;
-use doublehold::json;
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
-use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
-use doublehold_words::shorten;
-use doublehold_words::suggest;
-use serde::Serialize;
-
+use self::shown::Shown;
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
+use clap::Args;
+use doublehold::json;
+use doublehold::layout::{left, to_ascii, widest, wrap};
+use doublehold::style::{Paint, Style};
+use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
+use doublehold_scenarios::locks::{called, hint, named};
+use doublehold_words::shorten;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -41,22 +43,34 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
+/// The lock of that name, or the one library that people call so.
 fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliError> {
-    let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
-    let unknown = || CliError::Usage {
-        problem: format!("unknown lock `{}`", shorten(name)),
-        hint: suggest::hint(name, &names),
-    };
-    let lock = locks.iter().find(|lock| lock.name == name);
-    lock.ok_or_else(|| other_kind(name, Kind::Lock).unwrap_or_else(unknown))
+    if let Some(lock) = named(locks, name) {
+        return Ok(lock);
+    }
+    if let Some(error) = other_kind(name, Kind::Lock) {
+        return Err(error);
+    }
+    match called(locks, name)[..] {
+        [lock] => Ok(lock),
+        _ => Err(CliError::Usage {
+            problem: format!("unknown lock `{}`", shorten(name)),
+            hint: hint(locks, name),
+        }),
+    }
 }
 
-/// One lock a paragraph.
+/// One lock a paragraph: first those whose switches are open, then the libraries by their language.
 fn list(locks: &[Descriptor], style: &Style) -> String {
     let width = widest(locks.iter().map(|lock| lock.name));
-    let mut text = String::new();
-    for lock in locks {
-        text += &row(lock.name, width, &[lock.meaning], style);
+    let rows = |wanted: &dyn Fn(&&Descriptor) -> bool| -> String {
+        locks.iter().filter(wanted).map(|lock| row(lock.name, width, &[lock.meaning], style)).collect()
+    };
+    let mut text = rows(&|lock| lock.profile.is_none());
+    for language in library::languages(locks) {
+        let title = format!("Libraries for {language}");
+        text += &format!("\n{}\n", style.paint(&title, Paint::Strong));
+        text += &rows(&|lock| lock.profile.is_some_and(|(profile, _)| profile.language == language));
     }
     text += "\nall of one: doublehold locks NAME\n";
     finish(text, style)
@@ -69,6 +83,9 @@ fn page(lock: &Descriptor, style: &Style) -> String {
     text += &wrap(&format!("source: {}", lock.source), "  ", "          ", style.width);
     for fact in facts(lock) {
         text += &wrap(&fact, "  ", "    ", style.width);
+    }
+    if let Some((profile, engine)) = lock.profile {
+        text += &library::page(profile, engine, style);
     }
     text += &match lock.switches.as_slice() {
         [] => "\nNo switches.\n".to_owned(),
@@ -170,83 +187,4 @@ obtain_within = "30s"
 "#,
         lock.name, lock.name
     )
-}
-
-/// A lock as JSON.
-#[derive(Serialize)]
-struct Shown {
-    name: &'static str,
-    meaning: &'static str,
-    source: &'static str,
-    /// `one`, `replicated` or `independent`.
-    nodes: &'static str,
-    /// As published; a switch may make it otherwise.
-    facts: ShownFacts,
-    switches: Vec<ShownSwitch>,
-    /// A scenario file that runs.
-    scenario: String,
-}
-
-#[derive(Serialize)]
-struct ShownFacts {
-    deadline: bool,
-    fencing: bool,
-    extends: bool,
-    waits: bool,
-    renews: bool,
-    readmits: bool,
-    /// `null` if nobody knows.
-    sends: Option<ShownCommands>,
-}
-
-#[derive(Serialize)]
-struct ShownCommands {
-    to_hold: Vec<&'static str>,
-    to_extend: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct ShownSwitch {
-    name: &'static str,
-    meaning: &'static str,
-    takes: String,
-    /// The words among what it takes.
-    words: Vec<&'static str>,
-    /// As a scenario file writes it, without quotes; `null` if there is none unless somebody says.
-    default: Option<String>,
-    needs: Option<&'static str>,
-}
-
-impl Shown {
-    fn of(lock: &Descriptor) -> Shown {
-        let Facts { sends, extends, deadline, fencing, waits, renews, readmits } =
-            lock.facts(&Switches::new());
-        let sends = sends.map(|sends| ShownCommands { to_hold: sends.to_hold, to_extend: sends.to_extend });
-        Shown {
-            name: lock.name,
-            meaning: lock.meaning,
-            source: lock.source,
-            nodes: match lock.nodes {
-                Nodes::One => "one",
-                Nodes::Replicated => "replicated",
-                Nodes::Independent => "independent",
-            },
-            facts: ShownFacts { deadline, fencing, extends, waits, renews, readmits, sends },
-            switches: lock.switches.iter().map(ShownSwitch::of).collect(),
-            scenario: scenario(lock),
-        }
-    }
-}
-
-impl ShownSwitch {
-    fn of(switch: &Switch) -> ShownSwitch {
-        ShownSwitch {
-            name: switch.name,
-            meaning: switch.meaning,
-            takes: switch.takes(),
-            words: switch.words.clone(),
-            default: switch.default.as_ref().map(Value::to_string),
-            needs: switch.needs,
-        }
-    }
 }

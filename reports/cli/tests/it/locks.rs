@@ -143,10 +143,52 @@ hint: did you mean `redlock`?
         refused("zookeeper-recipe"),
         str![[r#"
 error: unknown lock `zookeeper-recipe`
-hint: known are `single`, `replicated`, `redlock`, `setnx`, `setnx-expire`, `setnx-expire-multi`, `setnx-getset`, `set-ex` and `get-then-delete`
+hint: `doublehold locks` lists those that there are
 
 "#]],
     );
     assert!(!refused("x\u{1b}[31m").contains('\u{1b}'));
     assert!(refused(&"x".repeat(100_000)).len() < 1000);
+}
+
+#[test]
+fn a_library_is_found_by_what_people_call_it() {
+    let page = printed(&["locks", "bullmq"]);
+    for typed in ["BullMQ", "LockManager"] {
+        assert_eq!(printed(&["locks", typed]), page, "{typed}");
+    }
+    assert_text(
+        doublehold(&["locks", "LokcManager"]).refused(),
+        str![[r#"
+error: unknown lock `LokcManager`
+hint: did you mean `bullmq`?
+
+"#]],
+    );
+}
+
+#[test]
+fn a_librarys_page_has_its_version_its_settings_and_a_command_for_each_flaw() {
+    for lock in descriptors() {
+        let Some((profile, engine)) = lock.profile else { continue };
+        let page = printed(&["locks", lock.name]);
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let has = |text: &str| assert!(words.contains(text), "{text}: {page}");
+        has(&format!(
+            "{} {} ({}), read on {}",
+            profile.library, profile.version, profile.language, profile.read_on
+        ));
+        has(&format!("a setting of `{engine}`, with "));
+        for (switch, value) in (profile.fixed)().iter() {
+            has(&format!("{switch} = {value}"));
+        }
+        for flaw in profile.flaws {
+            has(&format!("doublehold run {};", flaw.scenario));
+            has(&format!("doublehold run {}", flaw.repaired));
+            for scenario in [flaw.scenario, flaw.repaired] {
+                assert!(catalog::load(scenario, &[]).is_ok(), "{}: `{scenario}` is no scenario", lock.name);
+            }
+        }
+        assert_eq!(json(&["locks", lock.name])["library"]["engine"], engine);
+    }
 }

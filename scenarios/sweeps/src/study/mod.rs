@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
 use doublehold_scenarios::format::Source;
@@ -242,11 +241,6 @@ impl Study {
             hint: problem.hint,
         }
     }
-}
-
-/// The names of the locks that a design can name.
-fn locks() -> Vec<&'static str> {
-    descriptors().iter().map(|lock| lock.name).collect()
 }
 
 /// A weather as the table that a scenario has of it: named, or written out. The path of a file counts from `folder`.

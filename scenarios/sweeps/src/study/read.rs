@@ -10,11 +10,12 @@ use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
 use doublehold_scenarios::format::problem::{ItemOrigin, Result};
 use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::Item;
+use doublehold_scenarios::locks;
 use doublehold_scenarios::model::fault::Effect;
 use doublehold_words::shorten;
 use doublehold_words::suggest;
 
-use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, locks, parameters};
+use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, parameters};
 
 const KEYS: &[&str] = &[
     "question",
@@ -159,7 +160,7 @@ fn usual(field: &Field<'_>) -> Result<Item> {
     let known = doublehold_lockimpl::descriptors();
     let unknown = || {
         let cause = format!("there is no lock `{}`", shorten(name));
-        field.problem(cause, suggest::hint(name, &locks()))
+        field.problem(cause, locks::hint(&known, name))
     };
     let lock = known.iter().find(|lock| lock.name == name).ok_or_else(unknown)?;
     let scenario = World::usual(lock).scenario(name, known.clone());

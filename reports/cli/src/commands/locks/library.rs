@@ -1,0 +1,64 @@
+//! What is known of a library, for people: what was read, how it is set, what is wrong with it and what is not in it.
+
+use doublehold::layout::wrap;
+use doublehold::style::{Paint, Style};
+use doublehold_lockimpl::{Descriptor, Profile, Value};
+
+/// The languages for which there are libraries, in alphabetical order.
+pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {
+    let languages = locks.iter().filter_map(|lock| lock.profile);
+    let mut languages: Vec<&str> = languages.map(|(profile, _)| profile.language).collect();
+    languages.sort_by_key(|language| language.to_lowercase());
+    languages.dedup();
+    languages
+}
+
+/// The part of a lock's page that other locks do not have.
+pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
+    let Profile { library, language, version, read_on, also, .. } = profile;
+    let mut lines = vec![format!("library: {library} {version} ({language}), read on {read_on}")];
+    if !also.is_empty() {
+        lines.push(format!("also found as: {}", also.join(", ")));
+    }
+    let ttl = profile
+        .ttl
+        .map_or("the caller says, or there is no end".to_owned(), |ttl| Value::from(ttl).to_string());
+    lines.push(format!("its lease: {ttl}"));
+    lines.push(format!("a setting of `{engine}`, with {}", settings(profile)));
+    let mut text: String = lines.iter().map(|line| wrap(line, "  ", "    ", style.width)).collect();
+    text += &part("Known flaws:", flaws(profile), style);
+    text += &part("Not modelled:", profile.left_out.iter().map(|it| (*it).to_owned()).collect(), style);
+    text
+}
+
+/// How the engine's switches stand, with a mark at those that can be changed.
+fn settings(profile: &Profile) -> String {
+    let fixed = (profile.fixed)();
+    let setting = |(switch, value): (&str, &Value)| {
+        let open = if profile.open.contains(&switch) { " (open)" } else { "" };
+        format!("{switch} = {value}{open}")
+    };
+    let settings: Vec<String> = fixed.iter().map(setting).collect();
+    if settings.is_empty() { "every switch as published".to_owned() } else { settings.join(", ") }
+}
+
+fn flaws(profile: &Profile) -> Vec<String> {
+    let line = |flaw: &doublehold_lockimpl::Flaw| {
+        format!(
+            "{}. See it: doublehold run {}; without it: doublehold run {}",
+            flaw.what, flaw.scenario, flaw.repaired
+        )
+    };
+    profile.flaws.iter().map(line).collect()
+}
+
+fn part(title: &str, lines: Vec<String>, style: &Style) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.paint(title, Paint::Strong));
+    for line in lines {
+        text += &wrap(&line, "  - ", "    ", style.width);
+    }
+    text
+}

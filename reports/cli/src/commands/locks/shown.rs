@@ -1,0 +1,147 @@
+//! A lock as JSON: all that its descriptor says, and of a library all that its profile does.
+
+use doublehold_lockimpl::{Descriptor, Facts, Flaw, Nodes, Profile, Switch, Switches, Value};
+use serde::Serialize;
+
+use super::scenario;
+
+/// A lock as JSON.
+#[derive(Serialize)]
+pub(super) struct Shown {
+    name: &'static str,
+    meaning: &'static str,
+    source: &'static str,
+    /// `one`, `replicated` or `independent`.
+    nodes: &'static str,
+    /// As published; a switch may make it otherwise.
+    facts: ShownFacts,
+    switches: Vec<ShownSwitch>,
+    /// `null` for a lock that is no library's.
+    library: Option<ShownLibrary>,
+    /// A scenario file that runs.
+    scenario: String,
+}
+
+#[derive(Serialize)]
+struct ShownFacts {
+    deadline: bool,
+    fencing: bool,
+    extends: bool,
+    waits: bool,
+    renews: bool,
+    readmits: bool,
+    /// `null` if nobody knows.
+    sends: Option<ShownCommands>,
+}
+
+#[derive(Serialize)]
+struct ShownCommands {
+    to_hold: Vec<&'static str>,
+    to_extend: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ShownSwitch {
+    name: &'static str,
+    meaning: &'static str,
+    takes: String,
+    /// The words among what it takes.
+    words: Vec<&'static str>,
+    /// As a scenario file writes it, without quotes; `null` if there is none unless somebody says.
+    default: Option<String>,
+    needs: Option<&'static str>,
+}
+
+impl Shown {
+    pub(super) fn of(lock: &Descriptor) -> Shown {
+        let Facts { sends, extends, deadline, fencing, waits, renews, readmits } =
+            lock.facts(&Switches::new());
+        let sends = sends.map(|sends| ShownCommands { to_hold: sends.to_hold, to_extend: sends.to_extend });
+        Shown {
+            name: lock.name,
+            meaning: lock.meaning,
+            source: lock.source,
+            nodes: match lock.nodes {
+                Nodes::One => "one",
+                Nodes::Replicated => "replicated",
+                Nodes::Independent => "independent",
+            },
+            facts: ShownFacts { deadline, fencing, extends, waits, renews, readmits, sends },
+            switches: lock.switches.iter().map(ShownSwitch::of).collect(),
+            library: lock.profile.map(|(profile, engine)| ShownLibrary::of(profile, engine)),
+            scenario: scenario(lock),
+        }
+    }
+}
+
+impl ShownSwitch {
+    fn of(switch: &Switch) -> ShownSwitch {
+        ShownSwitch {
+            name: switch.name,
+            meaning: switch.meaning,
+            takes: switch.takes(),
+            words: switch.words.clone(),
+            default: switch.default.as_ref().map(Value::to_string),
+            needs: switch.needs,
+        }
+    }
+}
+
+/// What is known of a library.
+#[derive(Serialize)]
+struct ShownLibrary {
+    name: &'static str,
+    also: &'static [&'static str],
+    language: &'static str,
+    version: &'static str,
+    files: &'static str,
+    read_on: &'static str,
+    engine: &'static str,
+    /// As a scenario file writes it; `null` if the library asks for one, or sets no end.
+    ttl: Option<String>,
+    /// The switches of the engine as the library has them, those that it leaves open included.
+    fixed: Vec<ShownSetting>,
+    flaws: Vec<ShownFlaw>,
+    left_out: &'static [&'static str],
+}
+
+/// A switch of the engine, and how the library has it.
+#[derive(Serialize)]
+struct ShownSetting {
+    switch: String,
+    value: String,
+}
+
+impl ShownSetting {
+    fn of((switch, value): (&str, &Value)) -> Self {
+        Self { switch: switch.to_owned(), value: value.to_string() }
+    }
+}
+
+#[derive(Serialize)]
+struct ShownFlaw {
+    what: &'static str,
+    scenario: &'static str,
+    repaired: &'static str,
+}
+
+impl ShownLibrary {
+    fn of(profile: &Profile, engine: &'static str) -> Self {
+        let flaw =
+            |flaw: &Flaw| ShownFlaw { what: flaw.what, scenario: flaw.scenario, repaired: flaw.repaired };
+        let fixed = (profile.fixed)();
+        Self {
+            name: profile.library,
+            also: profile.also,
+            language: profile.language,
+            version: profile.version,
+            files: profile.files,
+            read_on: profile.read_on,
+            engine,
+            ttl: profile.ttl.map(|ttl| Value::from(ttl).to_string()),
+            fixed: fixed.iter().map(ShownSetting::of).collect(),
+            flaws: profile.flaws.iter().map(flaw).collect(),
+            left_out: profile.left_out,
+        }
+    }
+}

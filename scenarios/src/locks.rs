@@ -1,0 +1,116 @@
+//! Locks by the names that people type: their own, those of a library's package or class, and nearly these.
+//!
+//! There are more of them than a message has room for, so that an unknown name is answered with near ones, or with the
+//! command that lists all.
+
+use doublehold_lockimpl::Descriptor;
+use doublehold_words::suggest;
+
+/// As many names as a sentence has room for.
+const NAMES_MAX: usize = 6;
+
+/// The lock of that name.
+pub fn named<'a>(locks: &'a [Descriptor], typed: &str) -> Option<&'a Descriptor> {
+    locks.iter().find(|lock| lock.name == typed)
+}
+
+/// The locks that people call so: `Redisson`, `RedlockMutex`. Capitals and hyphens do not matter.
+pub fn called<'a>(locks: &'a [Descriptor], typed: &str) -> Vec<&'a Descriptor> {
+    let typed = letters(typed);
+    let is_called = |lock: &&Descriptor| words_of(lock).any(|word| letters(word) == typed);
+    locks.iter().filter(is_called).collect()
+}
+
+/// The way out after a name that no lock has.
+///
+/// ```
+/// use doublehold_scenarios::locks::hint;
+///
+/// let locks = doublehold_lockimpl::descriptors();
+/// assert_eq!(hint(&locks, "redlok"), "did you mean `redlock`?");
+/// assert_eq!(hint(&locks, "zookeeper-recipe"), "`doublehold locks` lists those that there are");
+/// ```
+pub fn hint(locks: &[Descriptor], typed: &str) -> String {
+    let mut near: Vec<&str> = called(locks, typed).iter().map(|lock| lock.name).collect();
+    if near.is_empty() {
+        let words: Vec<&str> = locks.iter().flat_map(words_of).collect();
+        let alike = suggest::alike(typed, &words);
+        let is_near = |lock: &&Descriptor| words_of(lock).any(|word| alike.contains(&word));
+        near = locks.iter().filter(is_near).map(|lock| lock.name).collect();
+    }
+    match near.len() {
+        1..=NAMES_MAX => format!("did you mean {}?", suggest::either(&near)),
+        _ => "`doublehold locks` lists those that there are".to_owned(),
+    }
+}
+
+/// The names of those that `wanted` looks for, with an "or", for a sentence that says what else to use. A library is
+/// named only where no other lock has it: what it is a setting of can do the same.
+pub(crate) fn either<'a>(locks: &'a [Descriptor], wanted: impl Fn(&Descriptor) -> bool) -> Option<String> {
+    let having = |libraries: bool| -> Vec<&'a str> {
+        let fits = |lock: &&Descriptor| lock.profile.is_some() == libraries && wanted(lock);
+        locks.iter().filter(fits).map(|lock| lock.name).collect()
+    };
+    let mut names = having(false);
+    if names.is_empty() {
+        names = having(true);
+    }
+    match names.len() {
+        0 => None,
+        1..=NAMES_MAX => Some(suggest::either(&names)),
+        _ => Some(format!(
+            "{} or another of `doublehold locks`",
+            suggest::list(&names[..NAMES_MAX]).replace(" and ", ", ")
+        )),
+    }
+}
+
+/// Every word by which a lock is known.
+fn words_of(lock: &Descriptor) -> impl Iterator<Item = &'static str> {
+    let others = lock.profile.into_iter();
+    let others = others.flat_map(|(profile, _)| profile.also.iter().copied().chain([profile.library]));
+    std::iter::once(lock.name).chain(others)
+}
+
+/// A name without what people write now one way and now another.
+fn letters(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_found_by_its_class_and_however_its_name_is_written() {
+        let locks = doublehold_lockimpl::descriptors();
+        for typed in ["BullMQ", "bull-mq", "LockManager"] {
+            let names: Vec<&str> = called(&locks, typed).iter().map(|lock| lock.name).collect();
+            assert_eq!(names, ["bullmq"], "{typed}");
+            assert_eq!(hint(&locks, typed), "did you mean `bullmq`?", "{typed}");
+        }
+        assert_eq!(hint(&locks, "LokcManager"), "did you mean `bullmq`?");
+        assert!(called(&locks, "").is_empty());
+    }
+
+    #[test]
+    fn every_name_of_a_lock_finds_it() {
+        let locks = doublehold_lockimpl::descriptors();
+        for lock in &locks {
+            for word in words_of(lock) {
+                assert!(called(&locks, word).iter().any(|found| found.name == lock.name), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_else_to_use_is_an_engine_where_there_is_one() {
+        let locks = doublehold_lockimpl::descriptors();
+        let of = |wanted: fn(&Descriptor) -> bool| either(&locks, wanted);
+        assert_eq!(of(|lock| lock.name.ends_with("job") || lock.name == "bullmq").as_deref(), Some("`job`"));
+        assert_eq!(of(|lock| lock.name == "bullmq").as_deref(), Some("`bullmq`"));
+        assert_eq!(of(|_| false), None);
+        let many = of(|_| true).expect("there are locks");
+        assert!(many.ends_with(" or another of `doublehold locks`"), "{many}");
+    }
+}
