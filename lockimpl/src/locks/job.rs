@@ -2,12 +2,12 @@
 //! that every worker makes now and then hands a job whose key has ended to whoever asks next.
 //!
 //! The resource is a job that is there again as soon as it is done. Its keys are `{job}` (the lock), `{job}:active` (a
-//! worker took it and has not said that it is done), `{job}:stalled` (it was active at the last check and was not heard of
-//! since) and `{job}:stalled-check` (somebody looked a short while ago). A job whose lock has ended is nobody's yet: it is
-//! handed on by the second check at the earliest, so that a worker that is late, but alive, can say so in between.
+//! worker took it and has not said that it is done), `{job}:stalled` (it was active at the last check and was not heard
+//! of since) and `{job}:stalled-check` (somebody looked a short while ago). A job whose lock has ended is nobody's yet:
+//! it is handed on by the second check at the earliest, so that a worker that is late, but alive, can say so before.
 //!
-//! Assumes that a worker that waits is the one that checks. Does not model how often a job may stall, queues with several
-//! jobs, nor priorities.
+//! Assumes that a worker that waits is the one that checks. Does not model how often a job may stall, queues with
+//! several jobs, nor priorities.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -25,7 +25,8 @@ pub(crate) static BULLMQ: Profile = Profile {
     open: &["stalled_check"],
     flaws: &[Flaw {
         what: "the processor of a job whose lock has ended is not stopped: the second check hands the job to another \
-               worker, and both finish it (the documentation calls this stalled, and says \"at least once\")",
+               worker, and both finish it. Shown with renewal off, as with `skipLockRenewal` or an event loop that is \
+               always busy; the documentation calls such a job stalled, and says that it is processed again",
         scenario: "stalled-job",
         repaired: "stalled-job/repaired",
     }],

@@ -4,6 +4,7 @@
 mod ancestors;
 mod arithmetic;
 mod client;
+mod defaults;
 mod driver;
 mod existing;
 mod fake;

@@ -3,17 +3,12 @@
 //! Everything comes from the locks' descriptors: a lock that is added is shown here without a word.
 
 mod library;
+mod markdown;
 mod shown;
 
 use std::fmt::Write as _;
 
-use self::shown::Shown;
-use super::meant::{Kind, other_kind};
-use crate::error::CliError;
-use crate::exit::Exit;
-use crate::output;
-use crate::show::{Format, Show};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use doublehold::json;
 use doublehold::layout::{left, to_ascii, widest, wrap};
 use doublehold::style::{Paint, Style};
@@ -21,23 +16,47 @@ use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, des
 use doublehold_scenarios::locks::{called, hint, named};
 use doublehold_words::shorten;
 
+use self::shown::Shown;
+use super::meant::{Kind, other_kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::Look;
+
 /// As typed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Show all that is known of this lock, and a scenario to copy
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
     #[command(flatten)]
-    show: Show,
+    look: Look,
+}
+
+/// A form of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs: one JSON value
+    Json,
+    /// For people: a page about the libraries, with what came of each flaw when it was run
+    Md,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let locks = descriptors();
-    let style = arguments.show.style();
-    output::print(&match (&arguments.name, arguments.show.format) {
+    let style = arguments.look.style();
+    output::print(&match (&arguments.name, arguments.format) {
         (None, Format::Text) => list(&locks, &style),
         (None, Format::Json) => json::pretty(&locks.iter().map(Shown::of).collect::<Vec<_>>())?,
         (Some(name), Format::Text) => page(find(&locks, name)?, &style),
+        (None, Format::Md) => markdown::page(&locks)?,
+        (Some(name), Format::Md) => markdown::section(find(&locks, name)?)?,
         (Some(name), Format::Json) => json::pretty(&Shown::of(find(&locks, name)?))?,
     })?;
     Ok(Exit::AsExpected)

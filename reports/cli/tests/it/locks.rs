@@ -192,3 +192,25 @@ fn a_librarys_page_has_its_version_its_settings_and_a_command_for_each_flaw() {
         assert_eq!(json(&["locks", lock.name])["library"]["engine"], engine);
     }
 }
+
+#[test]
+fn the_page_of_libraries_links_each_and_says_what_came_of_its_flaws() {
+    let page = printed(&["locks", "--format", "md"]);
+    for lock in descriptors() {
+        let Some((profile, _)) = lock.profile else { continue };
+        assert!(page.contains(&format!("[{}](#lock-{})", profile.library, lock.name)), "{page}");
+        let section = printed(&["locks", lock.name, "--format", "md"]);
+        assert!(page.contains(section.trim_end()), "{section}");
+        for flaw in profile.flaws {
+            let after = |scenario: &str| {
+                let (_, rest) =
+                    section.split_once(&format!("`doublehold run {scenario}`: ")).expect("its command");
+                rest.lines().next().expect("what came of it").to_owned()
+            };
+            assert!(after(flaw.scenario).contains(" violated"), "{section}");
+        }
+    }
+    let bullmq = printed(&["locks", "bullmq", "--format", "md"]);
+    assert!(bullmq.contains("P1, P2, P3 and P4 violated; two held it at once for 19."), "{bullmq}");
+    assert!(bullmq.contains("`doublehold run stalled-job/repaired`: nothing is violated. "), "{bullmq}");
+}

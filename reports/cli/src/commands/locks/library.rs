@@ -2,7 +2,7 @@
 
 use doublehold::layout::wrap;
 use doublehold::style::{Paint, Style};
-use doublehold_lockimpl::{Descriptor, Profile, Value};
+use doublehold_lockimpl::{Descriptor, Flaw, Profile, Value};
 
 /// The languages for which there are libraries, in alphabetical order.
 pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {
@@ -43,7 +43,7 @@ fn settings(profile: &Profile) -> String {
 }
 
 fn flaws(profile: &Profile) -> Vec<String> {
-    let line = |flaw: &doublehold_lockimpl::Flaw| {
+    let line = |flaw: &Flaw| {
         format!(
             "{}. See it: doublehold run {}; without it: doublehold run {}",
             flaw.what, flaw.scenario, flaw.repaired
