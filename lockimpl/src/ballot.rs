@@ -49,6 +49,11 @@ impl Ballot {
         self.count(Answer::Yes)
     }
 
+    /// How many said yes or no.
+    pub(crate) fn answered(&self) -> usize {
+        self.yes() + self.count(Answer::No)
+    }
+
     pub(crate) fn votes(&self) -> Vec<bool> {
         self.0.iter().map(|answer| *answer == Answer::Yes).collect()
     }

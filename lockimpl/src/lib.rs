@@ -80,7 +80,7 @@ pub use lock::{
     Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas,
 };
 pub use locks::redlock::{
-    OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope,
+    ExtensionVotes, OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};

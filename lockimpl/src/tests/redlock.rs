@@ -6,8 +6,9 @@ use super::fake::{World, ms};
 use super::node::{Node, Replies};
 use crate::clock::Timing;
 use crate::{
-    Acquired, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime, NodeName, OnFailedExtension, Order,
-    Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod, ReleaseOn, Released, TokenScope,
+    Acquired, Deadline, Doubt, Extended, ExtensionVotes, Grant, Lock, MonotonicTime, NodeName,
+    OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod, ReleaseOn,
+    Released, TokenScope,
 };
 
 const TTL: Duration = ms(10_000);
@@ -279,4 +280,57 @@ fn a_release_says_what_a_quorum_of_nodes_said() {
     assert_eq!(release(&[], &["a", "b"]), Released::Released);
     assert_eq!(release(&[], &["a", "b", "c"]), unknown(2));
     assert_eq!(release(&["a", "b"], &["c"]), unknown(4), "c's answer would decide");
+}
+
+#[test]
+fn an_extension_after_the_deadline_counts_only_where_nobody_looks_at_it() {
+    for (late_renewal_counts, counts) in [(false, false), (true, true)] {
+        let world = world();
+        let config = RedlockConfig { late_renewal_counts, extend_if_missing: true, ..one_try() };
+        let mut lock = lock(&world, config);
+        let mut grant = granted(acquire(&world, &mut lock));
+        world.sleep(2 * TTL);
+        let outcome = world.run(lock.extend(&mut grant, TTL));
+        assert_eq!(matches!(outcome, Extended::Extended { .. }), counts, "{outcome:?}");
+    }
+}
+
+#[test]
+fn an_extension_on_nodes_that_hold_anothers_key_counts_where_answers_are_votes() {
+    let extend = |extension_votes, broken: &[&str]| {
+        let world = world();
+        let mut lock = lock(&world, RedlockConfig { extension_votes, ..one_try() });
+        let mut grant = granted(acquire(&world, &mut lock));
+        on_each(&world, &NODES, |node| {
+            node.keys.values_mut().for_each(|key| key.value = b"another's".to_vec());
+        });
+        on_each(&world, broken, |node| node.replies = Replies::Break);
+        world.run(lock.extend(&mut grant, TTL))
+    };
+    assert_eq!(extend(ExtensionVotes::Renewed, &[]), Extended::NotOwner);
+    assert!(matches!(extend(ExtensionVotes::Answered, &[]), Extended::Extended { deadline: Some(_) }));
+    assert!(matches!(extend(ExtensionVotes::Answered, &["a", "b", "c"]), Extended::Unknown(_)));
+}
+
+#[test]
+fn a_deadline_that_is_checked_and_not_told_refuses_what_is_late_and_leaves_the_holder_without_one() {
+    let acquire_after = |request_delay| {
+        let world = world();
+        on_each(&world, &["e"], |node| node.request_delay = request_delay);
+        let config = RedlockConfig { tells_deadline: false, node_timeout: None, ..one_try() };
+        acquire(&world, &mut lock(&world, config))
+    };
+    assert_eq!(granted(acquire_after(ms(1))).deadline, None);
+    assert!(matches!(acquire_after(ms(9_900)), Acquired::Refused(Refusal::TooLate { .. })));
+}
+
+#[test]
+fn a_failed_attempt_leaves_its_keys_where_nothing_is_taken_back() {
+    for (release_on_failure, left) in [(true, ""), (false, "ab")] {
+        let world = world();
+        on_each(&world, &NODES[2..], |node| node.refuses_connections = true);
+        let config = RedlockConfig { release_on_failure, ..one_try() };
+        assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(2));
+        assert_eq!(holding(&world), left);
+    }
 }

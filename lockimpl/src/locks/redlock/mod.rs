@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::ballot::{Ballot, answer};
+use crate::clock::{Deadline, Lease};
 use crate::env::{Env, NodeName};
 use crate::join::join_in_order;
 use crate::link::Link;
@@ -19,7 +20,7 @@ use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::request::Request;
 
 pub(crate) use switches::Redlock;
-pub use switches::{OnFailedExtension, Order, Quorum, RedlockConfig, ReleaseOn, TokenScope};
+pub use switches::{ExtensionVotes, OnFailedExtension, Order, Quorum, RedlockConfig, ReleaseOn, TokenScope};
 
 /// Redlock; see [`RedlockConfig`].
 pub struct RedlockLock<E: Env> {
@@ -57,10 +58,17 @@ impl<E: Env> RedlockLock<E> {
             late
         } else {
             self.remember(resource, &token, ballot.votes());
-            return Ok(Grant { deadline: lease.deadline(), ..Grant::new(resource, token) });
+            return Ok(Grant { deadline: self.told(&lease), ..Grant::new(resource, token) });
         };
-        self.release_where(resource, &token, &ballot.votes()).await;
+        if self.config.release_on_failure {
+            self.release_where(resource, &token, &ballot.votes()).await;
+        }
         Err(refusal)
+    }
+
+    /// The deadline that a holder gets to see.
+    fn told(&self, lease: &Lease) -> Option<Deadline> {
+        lease.deadline().filter(|_| self.config.tells_deadline)
     }
 
     /// A grant was given on these votes. Whoever watches is told.
@@ -149,7 +157,8 @@ impl<E: Env> Lock for RedlockLock<E> {
         let lease = self.config.timing.start(&self.env, ttl).await;
         let (key, ttl, or_set) = (&grant.resource, lease.ttl(), self.config.extend_if_missing);
         let ballot = self.ask_all(&Request::Extend { key, token: &grant.token, ttl, or_set }).await;
-        let in_time = lease.extended_in_time(&self.env, grant.deadline).await;
+        let promised = grant.deadline.filter(|_| !self.config.late_renewal_counts);
+        let in_time = lease.extended_in_time(&self.env, promised).await;
         let mut said_yes = self.said_yes(grant);
         for (held, renewed) in said_yes.iter_mut().zip(ballot.votes()) {
             *held |= renewed;
@@ -159,15 +168,19 @@ impl<E: Env> Lock for RedlockLock<E> {
         {
             votes.clone_from(&said_yes);
         }
-        let failed = if ballot.yes() < self.needed() {
+        let votes = match self.config.extension_votes {
+            ExtensionVotes::Renewed => ballot.yes(),
+            ExtensionVotes::Answered => ballot.answered(),
+        };
+        let failed = if votes < self.needed() {
             ballot.undecided(self.needed()).map_or(Extended::NotOwner, Extended::Unknown)
         } else if !in_time {
             Extended::TooLate
         } else {
-            grant.deadline = lease.deadline();
+            grant.deadline = self.told(&lease);
             return Extended::Extended { deadline: grant.deadline };
         };
-        if self.config.on_failed_extension == OnFailedExtension::Release {
+        if self.config.on_failed_extension == OnFailedExtension::Release && self.config.release_on_failure {
             self.release_where(&grant.resource, &grant.token, &said_yes).await;
         }
         failed

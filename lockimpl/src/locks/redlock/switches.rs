@@ -60,6 +60,17 @@ pub struct RedlockConfig {
     /// Let an extension set keys again that are absent, as redsync offers and RedLock.net does.
     /// Another client may have held the lock in the gap, and nobody is told. Off.
     pub extend_if_missing: bool,
+    /// Let an extension count that came after the deadline it was to extend, as most libraries do: they look at the new lease
+    /// only. Whoever's key was gone meanwhile is told so by the nodes, unless the extension sets it again. Off.
+    pub late_renewal_counts: bool,
+    /// Which nodes count for an extension.
+    pub extension_votes: ExtensionVotes,
+    /// Hand out the deadline that the check computes. Without it holders have a flag, as aioredlock's and RedLock.net's:
+    /// it was checked once, and stays up. On.
+    pub tells_deadline: bool,
+    /// Take back what a failed attempt or extension may have left, as published. Without it a key that was won in vain
+    /// stays for a lease, whoever else asks. On.
+    pub release_on_failure: bool,
 }
 
 impl LockConfig for RedlockConfig {
@@ -108,6 +119,26 @@ impl LockConfig for RedlockConfig {
                 "what becomes of a lock whose extension failed",
             ),
             extend_if_missing: choose_extend_if_missing(form),
+            late_renewal_counts: form.flag(
+                "late_renewal_counts",
+                false,
+                "let an extension count that came after the deadline it was to extend",
+            ),
+            extension_votes: form.choice(
+                "extension_votes",
+                ExtensionVotes::default(),
+                "which nodes count for an extension: that renewed the key, or that answered",
+            ),
+            tells_deadline: form.flag(
+                "tells_deadline",
+                true,
+                "hand out the deadline that the check computes",
+            ),
+            release_on_failure: form.flag(
+                "release_on_failure",
+                true,
+                "try once to take back a claim that failed and may have set the key",
+            ),
         }
     }
 
@@ -118,7 +149,7 @@ impl LockConfig for RedlockConfig {
                 to_extend: RUNS_A_SCRIPT.to_vec(),
             }),
             extends: true,
-            deadline: self.timing.has_deadline(),
+            deadline: self.timing.has_deadline() && self.tells_deadline,
             fencing: false,
             waits: false,
             renews: false,
@@ -264,4 +295,20 @@ pub enum OnFailedExtension {
 
 impl Choice for OnFailedExtension {
     const WORDS: &'static [(&'static str, Self)] = &[("keep", Self::Keep), ("release", Self::Release)];
+}
+
+/// Which nodes count for an extension.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExtensionVotes {
+    /// Those that renewed the key.
+    #[default]
+    Renewed,
+    /// All that answered, also those that have no key of this owner: redis-plus-plus, where it uses transactions. A lock
+    /// that is another's is extended again and again, and nobody is told.
+    Answered,
+}
+
+impl Choice for ExtensionVotes {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("renewed", Self::Renewed), ("answered", Self::Answered)];
 }

@@ -7,7 +7,7 @@ use crate::wiring::row::{REDLOCK, Row, check};
 use crate::wiring::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [quorums(), asking(), attempts(), giving_back(), shared()].into_iter().flatten().collect()
+    [quorums(), asking(), attempts(), giving_back(), extending(), shared()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -257,6 +257,73 @@ fn giving_back() -> Vec<Row> {
             with: &[("lock.on_failed_extension", "keep")],
             shows: |without, with| {
                 gone_after_extension(without) == 0 && gone_after_extension(with) >= 2 * SEC
+            },
+            ..Row::on(REDLOCK)
+        },
+    ]
+}
+
+/// c1 is stopped right before it extends its lease, until that is over. Nobody else asks meanwhile.
+const LATE: [(&str, &str); 2] = [
+    ("faults", "[{ kind = 'pause', host = 'c1', for = '12s', at = \"c1's extending\" }]"),
+    ("clients.1.start", "30s"),
+];
+
+fn extending() -> Vec<Row> {
+    fn failed(seen: &Seen) -> usize {
+        seen.times("c1", |what| matches!(what, EventKind::ExtendFailed { .. })).len()
+    }
+    vec![
+        Row {
+            word: "lock.late_renewal_counts",
+            claim: "an extension that sets lost keys counts, though the deadline had passed",
+            both: &[EXTENDS, LATE[0], LATE[1], ("lock.extend_if_missing", "true")],
+            with: &[("lock.late_renewal_counts", "true")],
+            shows: |without, with| failed(without) == 1 && failed(with) == 0,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.extension_votes=answered",
+            claim: "nodes that have no key count for an extension",
+            both: &[EXTENDS, EXPIRED_ON_TWO, ("clients.1.start", "30s")],
+            with: &[("lock.extension_votes", "answered")],
+            shows: |without, with| failed(without) == 1 && failed(with) == 0,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.extension_votes=renewed",
+            claim: "nodes that have no key do not count for an extension",
+            both: &[
+                EXTENDS,
+                EXPIRED_ON_TWO,
+                ("clients.1.start", "30s"),
+                ("lock.extension_votes", "answered"),
+            ],
+            with: &[("lock.extension_votes", "renewed")],
+            shows: |without, with| failed(without) == 0 && failed(with) == 1,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.tells_deadline",
+            claim: "a grant without a deadline is not found to be over",
+            both: &[("clients.0.program", "['acquire', 'work 12s', 'check', 'release']")],
+            with: &[("lock.tells_deadline", "false")],
+            turns: &[(Predicate::P2, "holds", "violated")],
+            shows: |without, with| {
+                without.marks("c1", "expiry").len() == 1
+                    && with.marks("c1", "expiry").is_empty()
+                    && with.grant("c1").deadline.is_none()
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.release_on_failure",
+            claim: "a refused client tells nobody that its attempt is over",
+            both: &[HELD, TRY_2],
+            with: &[("lock.release_on_failure", "false")],
+            shows: |without, with| {
+                without.executed("A", "EVALSHA", "c2").len() == 1
+                    && with.executed("A", "EVALSHA", "c2").is_empty()
             },
             ..Row::on(REDLOCK)
         },
