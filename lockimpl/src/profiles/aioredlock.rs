@@ -1,0 +1,54 @@
+//! aioredlock, as its source has it: Redlock whose holder has a flag, not a time.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static AIOREDLOCK: Profile = Profile {
+    name: "aioredlock",
+    also: &["joanvila"],
+    library: "aioredlock",
+    language: "Python",
+    version: "0.7.3",
+    files: "github.com/joanvila/aioredlock 685d1b5: aioredlock/algorithm.py, aioredlock/redis.py, aioredlock/lock.py",
+    read_on: "2026-11-25",
+    meaning: "Redlock for asyncio: a lock is a flag, and a failed extension gives it back",
+    ttl: Some(Duration::from_secs(10)),
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("node_timeout", "none")
+            .with("tries", 3_u32)
+            .with("retry_delay", Duration::from_millis(200))
+            .with("jitter", false)
+            .with("clock", "monotonic")
+            .with("token", "call")
+            .with("tells_deadline", false)
+            .with("extend_if_missing", true)
+            .with("late_renewal_counts", true)
+            .with("on_failed_extension", "release")
+    },
+    open: &["tries", "retry_delay", "tells_deadline", "on_failed_extension"],
+    flaws: &[
+        Flaw {
+            what: "`valid` stays true when the lease has ended: whoever asks it works on with a lock \
+                that is another's.",
+            scenario: "aioredlock",
+            repaired: "aioredlock/repaired",
+        },
+        Flaw {
+            what: "An extension that misses its quorum once gives back what is still good, and whoever \
+                works is not told.",
+            scenario: "aioredlock-gives-up",
+            repaired: "aioredlock-gives-up/repaired",
+        },
+    ],
+    left_out: &[
+        "Its automatic extension, every 0.6 leases where no lease is asked for: here programs extend.",
+        "It makes three attempts of an extension too, and waits 100 to 300 ms between attempts: here \
+         one, and the middle of that, always.",
+        "It does not give back between the attempts of a call, only after the last: here after each.",
+        "It acquires by a script that sets a key again that holds its own token; here by SET NX.",
+    ],
+};

@@ -1,0 +1,37 @@
+//! bsm/redislock, as its source has it: one node, scripts, and no deadline but what the node says.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static BSM_REDISLOCK: Profile = Profile {
+    name: "bsm-redislock",
+    also: &["redislock", "bsm/redislock"],
+    library: "bsm/redislock",
+    language: "Go",
+    version: "0.10.0",
+    files: "github.com/bsm/redislock 76760bd: redislock.go, obtain.lua, refresh.lua, release.lua, \
+        retry.go, README.md",
+    read_on: "2026-11-25",
+    meaning: "a key on one node, taken and given back by scripts; no deadline",
+    ttl: None,
+    fixed: || {
+        Switches::new().with("request_timeout", Duration::from_millis(3000)).with("release_on_failure", false)
+    },
+    open: &["request_timeout", "elapsed_check"],
+    flaws: &[Flaw {
+        what: "A grant has no deadline: work that outlives the lease is not told, unless it asks the node.",
+        scenario: "bsm-redislock",
+        repaired: "bsm-redislock/repaired",
+    }],
+    left_out: &[
+        "Custom tokens: a lock whose token begins another's (`job1`, `job10`) takes it over, as the \
+         script compares as many bytes as its own has.",
+        "A lease below 1 ms becomes 0, which deletes the key and reports success; here leases are rounded up.",
+        "It acquires by a script (MSETNX, then PEXPIRE), for several keys at once if asked; here by SET NX.",
+        "Its strategies to ask again. go-redis was not read: a timeout of 3 s is taken for it, and none \
+         of its retries.",
+        "`TTL()`, which asks the node for what is left.",
+    ],
+};

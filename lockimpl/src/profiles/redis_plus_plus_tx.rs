@@ -1,0 +1,52 @@
+//! redis-plus-plus, as its source has it: `RedMutex` with `scripting = false`, which is `RedMutexTx`.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
+    name: "redis-plus-plus-tx",
+    also: &["RedMutexTx", "redis++"],
+    library: "redis-plus-plus",
+    language: "C++",
+    version: "2c47000",
+    files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",
+    read_on: "2026-11-25",
+    meaning: "RedMutex without scripts: an extension counts nodes that hold another's key",
+    ttl: Some(Duration::from_secs(3)),
+    fixed: || {
+        Switches::new()
+            .with("order", "sequential")
+            .with("node_timeout", "none")
+            .with("tries", 1_u32)
+            .with("clock", "monotonic")
+            .with("drift_ratio", crate::Ratio { numerator: 0, denominator: std::num::NonZeroU32::MIN })
+            .with("drift_constant", Duration::ZERO)
+            .with("tells_deadline", false)
+            .with("late_renewal_counts", true)
+            .with("extension_votes", "answered")
+            .with("release_on_failure", false)
+    },
+    open: &["extension_votes", "release_on_failure"],
+    flaws: &[
+        Flaw {
+            what: "An extension counts every node that answers, whoever's key it holds: the holder is \
+                never told that the lock is lost.",
+            scenario: "redis-plus-plus-tx",
+            repaired: "redis-plus-plus-tx/repaired",
+        },
+        Flaw {
+            what: "A failed attempt is given back with the resource's name in the token's place, so \
+                that what it won stays for a lease.",
+            scenario: "redis-plus-plus-tx-leftovers",
+            repaired: "redis-plus-plus-tx-leftovers/repaired",
+        },
+    ],
+    left_out: &[
+        "Its transactions (WATCH, GET, MULTI, EXEC): here one script a node.",
+        "Its watcher, which extends every half lease: here programs extend.",
+        "An error of one node throws out of the whole attempt: here such a node has no vote.",
+        "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say.",
+    ],
+};

@@ -1,0 +1,53 @@
+//! redlock-py, as its source has it: the published algorithm one node after another, with one token a call,
+//! a fixed wait and the wall clock.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static REDLOCK_PY: Profile = Profile {
+    name: "redlock-py",
+    also: &["redlock", "SPSCommerce"],
+    library: "redlock-py",
+    language: "Python",
+    version: "1.0.8",
+    files: "github.com/SPSCommerce/redlock-py 42ef491: redlock/__init__.py",
+    read_on: "2026-11-25",
+    meaning: "Redlock for Python: one token a call, a fixed wait, the wall clock",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("order", "sequential")
+            .with("node_timeout", "none")
+            .with("tries", 3_u32)
+            .with("retry_delay", Duration::from_millis(200))
+            .with("jitter", false)
+            .with("clock", "wall")
+            .with("token", "call")
+    },
+    open: &["node_timeout", "tries", "retry_delay", "jitter", "token", "clock"],
+    flaws: &[
+        Flaw {
+            what: "A late clean-up of a call's first attempt deletes the key of its later one, which \
+                has the same token: two clients hold.",
+            scenario: "redlock-py-late-clean-up",
+            repaired: "redlock-py-late-clean-up/repaired",
+        },
+        Flaw {
+            what: "A wall clock that is set back while nodes are asked makes the stated validity longer \
+                than the keys last.",
+            scenario: "redlock-py-clock",
+            repaired: "redlock-py-clock/repaired",
+        },
+    ],
+    left_out: &[
+        "Its fixed wait lets clients collide again and again in theory; with nodes asked one after \
+         another no run showed it.",
+        "An error of one node raises although a quorum said yes, and leaves the keys until they expire: \
+         here such a node has no vote.",
+        "It has no extension: the engine's is here.",
+        "It sleeps after the last attempt of a call as well, which a program's `retry` can say.",
+        "Retries of redis-py itself, which in version 8 makes up to ten.",
+    ],
+};

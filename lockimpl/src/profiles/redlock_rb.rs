@@ -1,0 +1,45 @@
+//! redlock-rb, as its source has it: Redlock whose extension is its acquisition with the old token.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static REDLOCK_RB: Profile = Profile {
+    name: "redlock-rb",
+    also: &["leandromoreira", "redlock gem"],
+    library: "redlock-rb",
+    language: "Ruby",
+    version: "2.0.6",
+    files: "github.com/leandromoreira/redlock-rb f176e57: lib/redlock/client.rb, \
+        lib/redlock/scripts.rb, lib/redlock/version.rb",
+    read_on: "2026-11-25",
+    meaning: "Redlock for Ruby: an extension sets a key that is gone, unless it is told not to",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("order", "sequential")
+            .with("node_timeout", Duration::from_millis(100))
+            .with("tries", 4_u32)
+            .with("retry_delay", Duration::from_millis(225))
+            .with("jitter", false)
+            .with("clock", "monotonic")
+            .with("token", "attempt")
+            .with("extend_if_missing", true)
+            .with("late_renewal_counts", true)
+            .with("on_failed_extension", "release")
+    },
+    open: &["node_timeout", "tries", "retry_delay", "extend_if_missing"],
+    flaws: &[Flaw {
+        what: "An extension that comes after the end sets the keys again, and its holder does not hear \
+            that the lock was another's in between.",
+        scenario: "redlock-rb",
+        repaired: "redlock-rb/repaired",
+    }],
+    left_out: &[
+        "It waits 200 ms and up to 49 ms more between attempts: here the middle of that, always.",
+        "It accepts a validity of exactly 0 ms.",
+        "It acquires by a script that sets a key again that holds its own token; here by SET NX.",
+        "Its queries (`locked?`, `valid_lock?`, the remaining time).",
+    ],
+};

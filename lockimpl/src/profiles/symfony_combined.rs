@@ -1,0 +1,52 @@
+//! Symfony Lock, as its source has it: `CombinedStore` with `ConsensusStrategy` over several `RedisStore`s.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static SYMFONY_COMBINED: Profile = Profile {
+    name: "symfony-combined",
+    also: &["CombinedStore", "ConsensusStrategy", "symfony/lock"],
+    library: "Symfony Lock",
+    language: "PHP",
+    version: "7.1.1",
+    files: "github.com/symfony/lock 091a6ff: Store/CombinedStore.php, Strategy/ConsensusStrategy.php, \
+        Store/RedisStore.php, Lock.php, Key.php",
+    read_on: "2026-11-25",
+    meaning: "CombinedStore over RedisStores: a majority by the wall clock, without drift",
+    ttl: Some(Duration::from_secs(300)),
+    fixed: || {
+        Switches::new()
+            .with("order", "sequential")
+            .with("node_timeout", "none")
+            .with("tries", 1_u32)
+            .with("clock", "wall")
+            .with("drift_ratio", crate::Ratio { numerator: 0, denominator: std::num::NonZeroU32::MIN })
+            .with("drift_constant", Duration::ZERO)
+            .with("late_renewal_counts", true)
+            .with("on_failed_extension", "release")
+    },
+    open: &["clock", "node_timeout", "on_failed_extension"],
+    flaws: &[
+        Flaw {
+            what: "A wall clock that is set back while a lock is held makes its holder believe in it \
+                for longer than the keys last.",
+            scenario: "symfony-combined-clock",
+            repaired: "symfony-combined-clock/repaired",
+        },
+        Flaw {
+            what: "An extension that misses its quorum deletes the lock everywhere, with most of the lease left.",
+            scenario: "symfony-combined-gives-up",
+            repaired: "symfony-combined-gives-up/repaired",
+        },
+    ],
+    left_out: &[
+        "Its sorted sets, whose scores are times of the node: here a string key with a lease.",
+        "The store's initial lease of 300 s, which an acquisition shortens in a second round of commands.",
+        "A token lasts as long as the Lock object: here as long as a call.",
+        "It stops asking where a majority cannot be met any more: here all nodes are asked.",
+        "A failed extension throws, so that who called it knows; here it goes on until its old deadline \
+         if nobody knows.",
+    ],
+};
