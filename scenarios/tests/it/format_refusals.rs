@@ -515,7 +515,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "algorithm = \"redlock\"",
             "algorithm = \"redlock\", fencing = true",
-            "line 2: `lock.fencing` means nothing to the `redlock` lock | hint: remove it, or change `lock.algorithm` to `single` or `replicated`; `redlock` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `quorum`, `order`, `node_timeout`, `on_timeout`, `token`, `tries`, `retry_delay`, `jitter`, `release`, `release_on`, `on_failed_extension` and `extend_if_missing`",
+            "line 2: `lock.fencing` means nothing to the `redlock` lock | hint: remove it, or change `lock.algorithm` to `single` or `replicated`; `redlock` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `quorum`, `order`, `node_timeout`, `on_timeout`, `token`, `tries`, `retry_delay`, `jitter`, `release`, `release_on`, `on_failed_extension`, `extend_if_missing`, `late_renewal_counts`, `extension_votes`, `tells_deadline` and `release_on_failure`",
         ),
         (
             "algorithm = \"redlock\"",
