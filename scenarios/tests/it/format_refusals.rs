@@ -108,7 +108,7 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
 fn an_unknown_lock_is_refused_with_near_ones_and_a_library_under_another_name_with_its_own() {
     let refused = |name: &str| refusal("\"redlock\"", &format!("\"{name}\""));
     for (typed, way_out) in [
-        ("redlok", "did you mean `redlock`?"),
+        ("redlok", "did you mean `redlock` or `redlock-py`?"),
         ("BullMQ", "did you mean `bullmq`?"),
         ("LockManager", "did you mean `bullmq`?"),
         ("zookeeper-recipe", "`doublehold locks` lists those that there are"),

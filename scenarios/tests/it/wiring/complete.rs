@@ -193,6 +193,10 @@ fn reader_and_vocabulary_know_the_same_values() {
         if path.ends_with("_timeout") {
             continue;
         }
+        // There are too many locks for one sentence: the reader names the nearest (`format_refusals`).
+        if path == "lock.algorithm" {
+            continue;
+        }
         let refusal = refusal_of(&path);
         if path == "when" {
             // The reader lists what may follow `c1's`, in one word.

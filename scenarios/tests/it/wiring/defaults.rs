@@ -72,6 +72,12 @@ const WEATHER: &str = r#"
     every = "10s"
     brings = { kind = "promote", host = "replicas", after = "3s" }
 "#;
+const JOB: &str = r#"
+    claim = "a job of a queue"
+    lock = { algorithm = "job", ttl = "10s" }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 const REDLOCK: &str = r#"
     claim = "a lock on three nodes"
     lock = { algorithm = "redlock", ttl = "10s" }
@@ -116,6 +122,11 @@ const DEFAULTS: &[Absent] = &[
     ("lock.fencing", SINGLE, "lock.fencing", "false"),
     ("lock.release_on_failure", SINGLE, "lock.release_on_failure", "true"),
     ("lock.wait_timeout", REPLICATED, "lock.wait_timeout", "1s"),
+    ("lock.stalled_check", JOB, "lock.stalled_check", "30s"),
+    ("lock.release_on_failure", REDLOCK, "lock.release_on_failure", "true"),
+    ("lock.extension_votes", REDLOCK, "lock.extension_votes", "renewed"),
+    ("lock.late_renewal_counts", REDLOCK, "lock.late_renewal_counts", "false"),
+    ("lock.tells_deadline", REDLOCK, "lock.tells_deadline", "true"),
     ("lock.quorum", REDLOCK, "lock.quorum", "majority"),
     ("lock.order", REDLOCK, "lock.order", "sequential"),
     ("lock.node_timeout", REDLOCK, "lock.node_timeout", "50ms"),

@@ -19,7 +19,7 @@ use doublehold_scenarios::{Engine, Prepared, Scenario, Searchable, Seed, SimEngi
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use doublehold_statistics::{Confidence, Proportion};
 
-use crate::agreement::{self, prepared, rate, share, under};
+use crate::agreement::{self, engines, prepared, rate, share, under};
 use crate::both::{Both, Difference, Violates, Whose};
 use crate::pages::{ENGINES, read, write_or_compare};
 
@@ -309,7 +309,7 @@ fn every_difference_is_made_small_and_counted() {
 #[test]
 fn pauses_and_clocks_differ_in_nothing_where_no_delay_is_drawn() {
     for weather in ["pauses-only", "clocks-only"] {
-        for lock in &descriptors() {
+        for lock in &engines() {
             let (sim, turmoil) = prepared(&own_delays(&under(lock, weather), 0));
             for seed in (1..=20).map(Seed) {
                 let differing = Difference::all(&sim.judge(seed), &turmoil.judge(seed));

@@ -7,10 +7,9 @@
 use std::fmt::Write as _;
 
 use doublehold_history::TrueNs;
-use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::{Prepared, Report, Scenario, catalog};
 
-use crate::agreement::{WEATHERS, is_refused, prepared, share, under};
+use crate::agreement::{WEATHERS, engines, is_refused, prepared, share, under};
 use crate::differences::{apart, own_delays};
 use crate::pages::{ENGINES, write_or_compare};
 
@@ -64,7 +63,7 @@ fn most_runs_are_the_same_to_the_nanosecond_where_nothing_is_drawn() {
     write!(table, "{}", of_catalogue.row("the catalogue")).expect("a text can be written to");
     for weather in WEATHERS {
         let mut of_weather = Same::default();
-        descriptors().iter().for_each(|lock| of_weather.add(&under(lock, weather), SEEDS));
+        engines().iter().for_each(|lock| of_weather.add(&under(lock, weather), SEEDS));
         write!(table, "{}", of_weather.row(weather)).expect("a text can be written to");
     }
     write_or_compare(ENGINES, &[("same", &table)]);
