@@ -138,7 +138,8 @@ pub struct Facts {
     pub deadline: bool,
     /// Whether a grant has a fencing number.
     pub fencing: bool,
-    /// Whether it can wait by itself for a lock that is taken, see [`Lock::acquire_within`](crate::Lock::acquire_within).
+    /// Whether it can wait by itself for a lock that is taken, see
+    /// [`Lock::acquire_within`](crate::Lock::acquire_within).
     pub waits: bool,
     /// Whether it renews a lease beside its holder.
     pub renews: bool,

@@ -105,8 +105,8 @@ pub trait Env: Clone + Send + Sync + 'static {
         let _ = nodes;
     }
 
-    /// The one value of this type in the process: what a library keeps in a static, shared by all threads of the process
-    /// and gone with it. See [`Statics`](crate::Statics).
+    /// The one value of this type in the process: what a library keeps in a static, shared by all threads of the
+    /// process and gone with it. See [`Statics`](crate::Statics).
     fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T>;
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease. What it sends belongs to the

@@ -55,6 +55,7 @@ mod locks;
 mod nowhere;
 mod plain;
 mod profile;
+mod profile_kind;
 mod profiles;
 mod registry;
 mod request;
@@ -84,7 +85,8 @@ pub use locks::redlock::{
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};
-pub use profile::{Flaw, Profile, ProfileKind};
+pub use profile::{Flaw, Profile};
+pub use profile_kind::ProfileKind;
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
 pub use request::ReleaseMethod;
 pub use statics::Statics;

@@ -5,10 +5,7 @@
 
 use std::time::Duration;
 
-use crate::descriptor::Descriptor;
-use crate::env::{Env, NodeName};
-use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::switch::{SwitchError, Switches};
+use crate::switch::Switches;
 
 /// A library that people use, as a lock with fixed switches.
 #[derive(Debug)]
@@ -50,24 +47,4 @@ pub struct Flaw {
     pub scenario: &'static str,
     /// The same scenario with one switch set otherwise, in which it does not happen.
     pub repaired: &'static str,
-}
-
-/// A profile as a kind of lock, over the engine that it is a setting of.
-pub struct ProfileKind<K>(pub &'static Profile, pub K);
-
-impl<E: Env, K: LockKind<E>> LockKind<E> for ProfileKind<K> {
-    fn descriptor(&self) -> Descriptor {
-        self.1.descriptor().with_profile(self.0)
-    }
-
-    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let Self(profile, engine) = self;
-        match chosen.iter().find(|(switch, _)| !profile.open.contains(switch)) {
-            Some((switch, _)) => {
-                let (switch, profile) = (switch.to_owned(), profile.name);
-                Err(SwitchError::Fixed { switch, profile, engine: engine.descriptor().name }.into())
-            }
-            None => engine.build(env, nodes, &(profile.fixed)().overlaid(chosen)),
-        }
-    }
 }

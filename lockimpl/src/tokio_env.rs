@@ -20,7 +20,8 @@ use crate::existing::RedisRs;
 use crate::statics::Statics;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
-/// The machine this program runs on. Its clones are the same process, and a new one is another. A node's name is its address: `redis://127.0.0.1:6379`.
+/// The machine this program runs on. Its clones are the same process, and a new one is another. A node's name is its
+/// address: `redis://127.0.0.1:6379`.
 #[derive(Clone, Debug)]
 pub struct TokioEnv {
     /// Where tokio's clock stood when `started_at` was read: timers wait on it, and it cannot be set

@@ -1,5 +1,5 @@
-//! Libraries that people use, a file each: what was read of it, its defaults over one of the engines, what is wrong with
-//! it and what is not in it. A new one is declared and listed here, and nowhere else.
+//! Libraries that people use, a file each: what was read of it, its defaults over one of the engines, what is wrong
+//! with it and what is not in it. A new one is declared and listed here, and nowhere else.
 
 mod aioredlock;
 mod bsm_redislock;
@@ -13,7 +13,7 @@ mod symfony_combined;
 use crate::env::Env;
 use crate::locks::job::Job;
 use crate::locks::{redlock, single};
-use crate::profile::ProfileKind;
+use crate::profile_kind::ProfileKind;
 use crate::registry::Registry;
 
 /// The same locks and those of libraries, in the order in which lists show them.

@@ -60,13 +60,13 @@ pub struct RedlockConfig {
     /// Let an extension set keys again that are absent, as redsync offers and RedLock.net does.
     /// Another client may have held the lock in the gap, and nobody is told. Off.
     pub extend_if_missing: bool,
-    /// Let an extension count that came after the deadline it was to extend, as most libraries do: they look at the new lease
-    /// only. Whoever's key was gone meanwhile is told so by the nodes, unless the extension sets it again. Off.
+    /// Let an extension count that came after the deadline it was to extend, as most libraries do: they look at the new
+    /// lease only. Whoever's key was gone meanwhile is told so by the nodes, unless the extension sets it again. Off.
     pub late_renewal_counts: bool,
     /// Which nodes count for an extension.
     pub extension_votes: ExtensionVotes,
-    /// Hand out the deadline that the check computes. Without it holders have a flag, as aioredlock's and RedLock.net's:
-    /// it was checked once, and stays up. On.
+    /// Hand out the deadline that the check computes. Without it holders have a flag, as aioredlock's and
+    /// RedLock.net's: it was checked once, and stays up. On.
     pub tells_deadline: bool,
     /// Take back what a failed attempt or extension may have left, as published. Without it a key that was won in vain
     /// stays for a lease, whoever else asks. On.
@@ -303,8 +303,8 @@ pub enum ExtensionVotes {
     /// Those that renewed the key.
     #[default]
     Renewed,
-    /// All that answered, also those that have no key of this owner: redis-plus-plus, where it uses transactions. A lock
-    /// that is another's is extended again and again, and nobody is told.
+    /// All that answered, also those that have no key of this owner: redis-plus-plus, where it uses transactions. A
+    /// lock that is another's is extended again and again, and nobody is told.
     Answered,
 }
 
