@@ -96,7 +96,7 @@ fn what_is_no_weather_and_no_place(folder: &Folder) {
         str![[r#"
 $ doublehold check redlok
 error: `redlok` is neither a lock nor a scenario
-hint: did you mean `redlock`?
+hint: did you mean `redlock` or `redlock-py`?
 
 $ doublehold check single --predicate P9
 error: invalid value 'P9' for '--predicate <P1,P2,…>': the predicates are P1, P2, P3, P4, WR, LV

@@ -135,7 +135,7 @@ fn an_unknown_lock_is_refused_with_a_near_one() {
         refused("redlok"),
         str![[r#"
 error: unknown lock `redlok`
-hint: did you mean `redlock`?
+hint: did you mean `redlock` or `redlock-py`?
 
 "#]],
     );
