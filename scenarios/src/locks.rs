@@ -27,7 +27,7 @@ pub fn called<'a>(locks: &'a [Descriptor], typed: &str) -> Vec<&'a Descriptor> {
 /// use doublehold_scenarios::locks::hint;
 ///
 /// let locks = doublehold_lockimpl::descriptors();
-/// assert_eq!(hint(&locks, "redlok"), "did you mean `redlock`?");
+/// assert_eq!(hint(&locks, "redlok"), "did you mean `redlock` or `redlock-py`?");
 /// assert_eq!(hint(&locks, "zookeeper-recipe"), "`doublehold locks` lists those that there are");
 /// ```
 pub fn hint(locks: &[Descriptor], typed: &str) -> String {

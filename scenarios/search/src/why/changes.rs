@@ -259,7 +259,8 @@ mod tests {
         .map(|what| (what, Caveat::GuardsData));
         let no_deadline = ("with lock.elapsed_check = false", Caveat::NoDeadline);
         let other_waits = ("with lock.jitter = false", Caveat::OtherWaits);
-        let of_p2 = [&[no_deadline, other_waits][..], &guards].concat();
+        let not_told = ("with lock.tells_deadline = false", Caveat::NoDeadline);
+        let of_p2 = [&[no_deadline, other_waits, not_told][..], &guards].concat();
         for (name, predicate, expected) in [
             ("clock-jump", Predicate::P2, of_p2),
             ("clock-jump", Predicate::P1, [&[other_waits][..], &guards].concat()),
@@ -399,6 +400,10 @@ mod tests {
         "with lock.release_on = answered",
         "with lock.on_failed_extension = release",
         "with lock.extend_if_missing = true",
+        "with lock.late_renewal_counts = true",
+        "with lock.extension_votes = answered",
+        "with lock.tells_deadline = false",
+        "with lock.release_on_failure = false",
         "with nodes.persistence = everysec",
         "with nodes.persistence = always",
         "with nodes.restart_after = 11s",
