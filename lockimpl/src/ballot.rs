@@ -58,6 +58,13 @@ impl Ballot {
         self.0.iter().map(|answer| *answer == Answer::Yes).collect()
     }
 
+    /// That some nodes did not answer, if some did not.
+    pub(crate) fn silence(&self) -> Option<Doubt> {
+        let silent = self.count(Answer::Silent);
+        let nodes = self.0.len() - self.count(Answer::NotAsked);
+        (silent > 0).then_some(Doubt::TooFewAnswers { answers: nodes - silent, nodes })
+    }
+
     /// Why nobody can say whether `needed` nodes would have agreed; nothing if they would not.
     pub(crate) fn undecided(&self, needed: usize) -> Option<Doubt> {
         let silent = self.count(Answer::Silent);

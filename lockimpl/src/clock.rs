@@ -55,6 +55,11 @@ impl Clock {
         }
     }
 
+    /// The moment that lies so far ahead.
+    pub(crate) async fn after<E: Env>(self, env: &E, ahead: Duration) -> Deadline {
+        self.deadline(self.read(env).await.saturating_add(nanos(ahead)))
+    }
+
     fn deadline(self, at: i128) -> Deadline {
         let unsigned = u64::try_from(at.max(0)).unwrap_or(u64::MAX);
         match self {

@@ -103,6 +103,17 @@ impl Descriptor {
         self.switches.iter().find(|switch| switch.name == name)
     }
 
+    /// Every switch that does something: as chosen, or at its default.
+    pub fn settled(&self, chosen: &Switches) -> Switches {
+        self.switches.iter().fold(Switches::new(), |mut settled, switch| {
+            let value = chosen.get(switch.name).or(switch.default.as_ref());
+            if let Some(value) = value.filter(|_| !switch.is_idle(&settled)) {
+                settled.set(switch.name, value.clone());
+            }
+            settled
+        })
+    }
+
     /// The switch that, turned on beside what is chosen, gives what `wanted` looks for; `None` if none does alone.
     pub fn flag_for(&self, chosen: &Switches, wanted: impl Fn(&Facts) -> bool) -> Option<&'static str> {
         let gives = |switch: &&Switch| wanted(&self.facts(&chosen.clone().with(switch.name, true)));

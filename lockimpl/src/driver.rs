@@ -1,7 +1,8 @@
 //! How to set up redis-rs under a lock, on whatever byte stream: one place, so that the simulator
 //! and a real client run the same driver with the same settings.
 
-use redis::{AsyncConnectionConfig, RedisConnectionInfo};
+use redis::{AsyncConnectionConfig, ProtocolVersion, PushInfo, RedisConnectionInfo};
+use tokio::sync::mpsc::UnboundedSender;
 
 /// Settings for `MultiplexedConnection::new_with_config`: no timeouts of the driver's own.
 ///
@@ -32,4 +33,16 @@ pub fn connection_config() -> AsyncConnectionConfig {
 /// opening a connection costs the handshake alone.
 pub fn connection_info() -> RedisConnectionInfo {
     RedisConnectionInfo::default().set_skip_set_lib_name()
+}
+
+/// The same for a connection on which the node may push ([`Env::listen`](crate::Env::listen)): what it pushes goes to
+/// `pushes`, and a last word when the connection has ended.
+pub fn listening_config(pushes: UnboundedSender<PushInfo>) -> AsyncConnectionConfig {
+    connection_config().set_push_sender(pushes)
+}
+
+/// Who the driver says it is on such a connection: nobody, in RESP3, without which redis-rs takes no pushes. It costs
+/// one `HELLO 3` when the connection is opened.
+pub fn listening_info() -> RedisConnectionInfo {
+    connection_info().set_protocol(ProtocolVersion::RESP3)
 }

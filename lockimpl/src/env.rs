@@ -13,6 +13,7 @@ use futures_util::future::{AbortHandle, abortable};
 use redis::aio::ConnectionLike;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::pushes::Pushes;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// The name of a node. What it means is the environment's business: a host of the simulated world,
@@ -121,6 +122,24 @@ pub trait Env: Clone + Send + Sync + 'static {
 
     /// Opens a new connection to `node`; see [`connection_config`](crate::connection_config).
     fn connect(&self, node: &NodeName) -> impl Future<Output = redis::RedisResult<Self::Conn>> + Send;
+
+    /// Waits until the other side has ended `conn`, whether or not anybody uses it: a driver that reconnects by itself
+    /// does not wait for the next request to find out. Never done where nobody says so.
+    fn closed(&self, conn: &Self::Conn) -> impl Future<Output = ()> + Send {
+        let _ = conn;
+        std::future::pending()
+    }
+
+    /// Opens a connection of its own to `node`, on which the node says things that nobody asked for: messages of
+    /// channels, keys that are no longer as they were read. Commands on it are executed in the order sent, as on any
+    /// other; one that waits at the node (`BLPOP`) holds up those behind it. See
+    /// [`listening_config`](crate::listening_config).
+    ///
+    /// Whatever was said while no such connection stood is lost, and so is what was on its way when one broke.
+    fn listen(
+        &self,
+        node: &NodeName,
+    ) -> impl Future<Output = redis::RedisResult<(Self::Conn, Pushes)>> + Send;
 
     /// Runs `operation` until it is done or the monotonic clock reaches `deadline`.
     ///

@@ -19,6 +19,8 @@
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
 //! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
 //! | `request`, `scripted`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
+//! | `transport`, `reconnecting` | [`Transport`]: a driver that sends again and connects anew |
+//! | `subscription`, `pushes` | what a node says by itself, and the connection it says it on |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
 //! ```no_run
@@ -41,6 +43,7 @@
 //! line.
 
 mod ballot;
+mod chance;
 mod client;
 mod clock;
 mod descriptor;
@@ -57,22 +60,27 @@ mod plain;
 mod profile;
 mod profile_kind;
 mod profiles;
+mod pushes;
+mod reconnecting;
 mod registry;
 mod request;
 mod scripted;
 mod statics;
+mod subscription;
 mod switch;
 #[cfg(test)]
 mod tests;
 mod times;
 #[cfg(feature = "tokio")]
 mod tokio_env;
+mod transport;
+mod waiting;
 mod wire;
 
 pub use client::Client;
 pub use clock::{Clock, Deadline, Drift, Ratio, Timing};
 pub use descriptor::{Descriptor, Facts, Nodes, Sends};
-pub use driver::{connection_config, connection_info};
+pub use driver::{connection_config, connection_info, listening_config, listening_info};
 pub use env::{DeadlinePassed, Env, NodeName, Task};
 pub use existing::{Acquiring, Existing, Guard, RedisRs, Wanted};
 pub use form::{Choice, Form, LockConfig};
@@ -81,12 +89,14 @@ pub use lock::{
     Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas,
 };
 pub use locks::redlock::{
-    ExtensionVotes, OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope,
+    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, RedlockConfig,
+    RedlockLock, ReleaseOn, Retry, Tie, TokenScope, WaitFor,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};
 pub use profile::{Flaw, Profile};
 pub use profile_kind::ProfileKind;
+pub use pushes::{Push, Pushes};
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
 pub use request::ReleaseMethod;
 pub use statics::Statics;
@@ -94,3 +104,5 @@ pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
 pub use times::{BootTime, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;
+pub use transport::{Reconnect, Transport};
+pub use waiting::{WaitClock, Waiting, Wake};

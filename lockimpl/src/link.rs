@@ -1,7 +1,8 @@
 //! One client's way to one node: a connection opened when it is first needed, replaced when it broke,
 //! and what a missing reply means.
 //!
-//! Does not retry: a request that was sent and not answered may have been executed.
+//! Does not retry, unless its [`Transport`] does: a request that was sent and not answered may have been executed.
+//! Several commands at once are never sent again.
 
 use std::time::Duration;
 
@@ -10,7 +11,9 @@ use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 use crate::env::{DeadlinePassed, Env, NodeName};
 use crate::form::{Choice, Form};
 use crate::lock::{Acquired, Doubt, ErrorReply, Refusal};
+use crate::reconnecting::Driver;
 use crate::request::Request;
+use crate::transport::Transport;
 use crate::wire::{NoReply, Wire, deadline_after, within};
 
 /// What happens to a connection on which a reply did not come in time. Either way the request is
@@ -54,6 +57,15 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Whether a driver that sends again does so after this.
+    fn is_retried(&self, minds_silence: bool) -> bool {
+        match self {
+            Self::Unsent(_) | Self::Lost(Doubt::ConnectionLost(_)) => true,
+            Self::Lost(Doubt::Timeout) => minds_silence,
+            Self::Lost(_) | Self::ErrorReply(_) => false,
+        }
+    }
+
     /// As the doubt of a caller who wanted to know whether it still owns a key.
     pub(crate) fn into_doubt(self) -> Doubt {
         match self {
@@ -79,11 +91,35 @@ pub(crate) struct Link<E: Env> {
     timeout: Option<Duration>,
     on_timeout: OnTimeout,
     conn: Option<E::Conn>,
+    transport: Transport,
+    /// Who connects, if not the requests themselves.
+    driver: Option<Driver<E>>,
 }
 
 impl<E: Env> Link<E> {
     pub(crate) fn new(node: NodeName, timeout: Option<Duration>, on_timeout: OnTimeout) -> Self {
-        Self { node, timeout, on_timeout, conn: None }
+        Self { node, timeout, on_timeout, conn: None, transport: Transport::default(), driver: None }
+    }
+
+    /// The same through such a driver. One that connects beside its requests begins now.
+    pub(crate) fn through(self, env: &E, transport: Transport) -> Self {
+        let driver = transport.reconnect.is_beside().then(|| Driver::start(env, &self.node, transport));
+        Self { transport, driver, ..self }
+    }
+
+    /// Another way to the same node, over the same connection as long as that lasts: for a request that others do not
+    /// wait for.
+    pub(crate) fn twin(&self) -> Self {
+        let Self { node, timeout, on_timeout, conn, transport, driver } = self;
+        let (conn, driver) = (conn.clone(), driver.clone());
+        Self {
+            node: node.clone(),
+            timeout: *timeout,
+            on_timeout: *on_timeout,
+            conn,
+            transport: *transport,
+            driver,
+        }
     }
 
     /// The node at its other end.
@@ -108,17 +144,88 @@ impl<E: Env> Link<E> {
         first: &Cmd,
         reply: &mut Value,
     ) -> Result<(), Failure> {
-        let mut wire = self.open(env, request.served_in()).await?;
-        let sent = request.send(first, &mut wire, reply).await;
-        sent.map_err(|trouble| self.settle(trouble))
+        self.say(env, Words::Request(request, first), reply).await
     }
 
     /// Sends one command, as it is.
     pub(crate) async fn call(&mut self, env: &E, command: &Cmd) -> Result<Value, Failure> {
-        let mut wire = self.open(env, Duration::ZERO).await?;
         let mut reply = Value::Nil;
-        let sent = wire.call(command, &mut reply).await;
-        sent.map(|()| reply).map_err(|trouble| self.settle(trouble))
+        self.say(env, Words::Command(command), &mut reply).await?;
+        Ok(reply)
+    }
+
+    /// Says it once, or as often as the driver does.
+    async fn say(&mut self, env: &E, words: Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        if self.transport == Transport::default() {
+            return self.say_once(env, &words, reply).await;
+        }
+        match self.driver.clone() {
+            Some(driver) => self.say_through(env, &driver, &words, reply).await,
+            None => self.say_again(env, &words, reply).await,
+        }
+    }
+
+    async fn say_once(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        let mut wire = self.open(env, words.served_in()).await?;
+        let sent = words.send(&mut wire, reply).await;
+        sent.map_err(|trouble| self.settle(trouble))
+    }
+
+    /// Says it until it is answered, on a new connection each time.
+    async fn say_again(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        let Transport { retries, reconnect } = self.transport;
+        let (mut failures, mut lost) = (0, None);
+        loop {
+            let failure = match self.say_once(env, words, reply).await {
+                Err(failure) if failure.is_retried(reconnect.minds_silence()) => failure,
+                settled => return settled,
+            };
+            // What was sent once may have been executed, whatever became of it later.
+            match failure {
+                Failure::Unsent(_) => {}
+                _ => lost = Some(failure.clone()),
+            }
+            failures += 1;
+            if failures > retries {
+                return Err(lost.unwrap_or(failure));
+            }
+            self.conn = None;
+            let pause = reconnect.pause(env, failures);
+            if !pause.is_zero() {
+                let now = env.monotonic().await;
+                env.sleep_until(now.saturating_add(pause)).await;
+            }
+        }
+    }
+
+    /// Says it on each connection that the driver opens, until it is answered or the driver gives it up.
+    async fn say_through(
+        &self,
+        env: &E,
+        driver: &Driver<E>,
+        words: &Words<'_>,
+        reply: &mut Value,
+    ) -> Result<(), Failure> {
+        let (flushes, mut lost) = (driver.flushes(), None);
+        let timeout = self.timeout.map(|timeout| timeout.saturating_add(words.served_in()));
+        let deadline = deadline_after(env, timeout).await;
+        loop {
+            let connection = within(env, deadline, driver.connection(flushes)).await;
+            let Ok(Some((number, mut conn))) = connection else {
+                let why = if connection.is_ok() { GAVE_UP } else { NO_CONNECTION };
+                return Err(lost.map_or(Failure::Unsent(why.into()), Failure::Lost));
+            };
+            let mut wire = Wire::new(env, &mut conn, timeout, deadline);
+            match words.send(&mut wire, reply).await {
+                Ok(()) => return Ok(()),
+                Err(NoReply::Late) => return Err(Failure::Lost(Doubt::Timeout)),
+                Err(NoReply::Error(error)) => match error_reply(&error) {
+                    Some(reply) => return Err(Failure::ErrorReply(reply)),
+                    None => lost = Some(Doubt::ConnectionLost(error.to_string())),
+                },
+            }
+            driver.broke(number);
+        }
     }
 
     /// Sends several commands at once, and waits for all replies.
@@ -137,7 +244,7 @@ impl<E: Env> Link<E> {
             unopened => match within(env, deadline, env.connect(&self.node)).await {
                 Ok(Ok(conn)) => unopened.insert(conn),
                 Ok(Err(error)) => return Err(Failure::Unsent(error.to_string())),
-                Err(DeadlinePassed) => return Err(Failure::Unsent("no connection in time".into())),
+                Err(DeadlinePassed) => return Err(Failure::Unsent(NO_CONNECTION.into())),
             },
         };
         Ok(Wire::new(env, conn, timeout, deadline))
@@ -159,6 +266,32 @@ impl<E: Env> Link<E> {
                     Failure::Lost(Doubt::ConnectionLost(error.to_string()))
                 }
             },
+        }
+    }
+}
+
+const NO_CONNECTION: &str = "no connection in time";
+const GAVE_UP: &str = "the driver gave up connecting";
+
+/// What is said to a node.
+enum Words<'a> {
+    /// A request, and its first command.
+    Request(&'a Request<'a>, &'a Cmd),
+    Command(&'a Cmd),
+}
+
+impl Words<'_> {
+    fn served_in(&self) -> Duration {
+        match self {
+            Self::Request(request, _) => request.served_in(),
+            Self::Command(_) => Duration::ZERO,
+        }
+    }
+
+    async fn send<E: Env>(&self, wire: &mut Wire<'_, E>, reply: &mut Value) -> Result<(), NoReply> {
+        match self {
+            Self::Request(request, first) => request.send(first, wire, reply).await,
+            Self::Command(command) => wire.call(command, reply).await,
         }
     }
 }

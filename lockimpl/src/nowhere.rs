@@ -9,6 +9,7 @@ use redis::aio::MultiplexedConnection;
 use tokio::io::DuplexStream;
 
 use crate::env::{Env, NodeName, Task};
+use crate::pushes::Pushes;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// There is no value of this type, so that nothing here can be called.
@@ -52,6 +53,10 @@ impl Env for Nowhere {
     }
 
     async fn connect(&self, _: &NodeName) -> RedisResult<MultiplexedConnection> {
+        match *self {}
+    }
+
+    async fn listen(&self, _: &NodeName) -> RedisResult<(MultiplexedConnection, Pushes)> {
         match *self {}
     }
 }

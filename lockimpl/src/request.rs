@@ -59,7 +59,9 @@ pub(crate) const RUNS_A_SCRIPT: [&str; 2] = ["EVALSHA", "SCRIPT"];
 pub(crate) enum Request<'a> {
     /// Set the key if it is absent.
     Claim { key: &'a str, token: &'a Token, ttl: Duration },
-    /// The same, and count the grant.
+    /// The same, for ever.
+    ClaimForEver { key: &'a str, token: &'a Token },
+    /// Set the key if it is absent, and count the grant.
     ClaimFenced { key: &'a str, counter: &'a str, token: &'a Token, ttl: Duration },
     /// Renew the key if it is ours, or set it if it is absent and `or_set` allows.
     Extend { key: &'a str, token: &'a Token, ttl: Duration, or_set: bool },
@@ -149,6 +151,9 @@ impl Request<'_> {
                 set.arg("SET").arg(key).arg(token.as_bytes()).arg("NX").arg("PX").arg(millis(ttl));
                 set
             }
+            Self::ClaimForEver { key, token } => {
+                command("SET", |set| set.arg(key).arg(token.as_bytes()).arg("NX"))
+            }
             Self::ClaimFenced { key, counter, token, ttl } => {
                 CLAIM_FENCED.call(&[key, counter], token, Some(ttl))
             }
@@ -203,7 +208,11 @@ impl Request<'_> {
             Self::Extend { or_set: true, .. } => Some(&EXTEND_OR_SET),
             Self::Extend { or_set: false, .. } => Some(&EXTEND),
             Self::Release { method: ReleaseMethod::CompareAndDelete, .. } => Some(&COMPARE_AND_DELETE),
-            Self::Claim { .. } | Self::Release { .. } | Self::Role | Self::Wait { .. } => None,
+            Self::Claim { .. }
+            | Self::ClaimForEver { .. }
+            | Self::Release { .. }
+            | Self::Role
+            | Self::Wait { .. } => None,
         }
     }
 

@@ -119,6 +119,16 @@ pub struct Switch {
 }
 
 impl Switch {
+    /// True if the switch that it needs is off among these: nowhere set, `none` or 0.
+    pub fn is_idle(&self, chosen: &Switches) -> bool {
+        let is_off = |needs| match chosen.get(needs) {
+            None | Some(Value::Number(0)) => true,
+            Some(Value::Word(word)) => word == NONE,
+            Some(_) => false,
+        };
+        self.needs.is_some_and(is_off)
+    }
+
     /// What it may be, in words: `true or false`, `a duration or none`, `reconnect or keep`.
     pub fn takes(&self) -> String {
         let mut choices: Vec<String> = self.words.iter().map(|word| (*word).to_owned()).collect();

@@ -9,6 +9,14 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WallTime(pub i64);
 
+impl WallTime {
+    /// This moment `by` later, or the end of time if that is beyond it.
+    #[must_use]
+    pub fn saturating_add(self, by: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(by.as_nanos()).unwrap_or(i64::MAX)))
+    }
+}
+
 /// Nanoseconds on this client's `CLOCK_MONOTONIC`. It never steps, and stands still while the
 /// machine is suspended. Sleeps and timeouts wait on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use redis::aio::MultiplexedConnection;
-use redis::{Client, IntoConnectionInfo, RedisResult};
+use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisResult};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::driver::connection_config;
+use crate::driver::{connection_config, listening_config};
 use crate::env::{Env, NodeName, Task};
 use crate::existing::RedisRs;
+use crate::pushes::Pushes;
 use crate::statics::Statics;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
@@ -101,6 +102,15 @@ impl Env for TokioEnv {
         let silent = info.redis_settings().clone().set_skip_set_lib_name();
         let client = Client::open(info.set_redis_settings(silent))?;
         client.get_multiplexed_async_connection_with_config(&connection_config()).await
+    }
+
+    async fn listen(&self, node: &NodeName) -> RedisResult<(MultiplexedConnection, Pushes)> {
+        let info = node.as_str().into_connection_info()?;
+        let settings = info.redis_settings().clone().set_skip_set_lib_name();
+        let client = Client::open(info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3)))?;
+        let (sender, pushes) = Pushes::channel();
+        let config = listening_config(sender);
+        Ok((client.get_multiplexed_async_connection_with_config(&config).await?, pushes))
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod get_then_delete;
 pub(crate) mod job;
+pub(crate) mod list;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod set_ex;
@@ -24,6 +25,7 @@ impl<E: Env> Registry<E> {
             .with(replicated::Replicated)
             .with(redlock::Redlock)
             .with(job::Job)
+            .with(list::List)
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)

@@ -106,8 +106,9 @@ pub struct ReplicatedLock<E: Env> {
 impl<E: Env> ReplicatedLock<E> {
     /// A lock on the master among `nodes`. Connects when it is first used.
     pub fn new(env: E, nodes: Vec<NodeName>, config: ReplicatedConfig) -> Self {
-        let SingleConfig { request_timeout, on_timeout, .. } = config.lock;
-        let links = nodes.into_iter().map(|node| Link::new(node, request_timeout, on_timeout)).collect();
+        let SingleConfig { request_timeout, on_timeout, transport, .. } = config.lock;
+        let link = |node| Link::new(node, request_timeout, on_timeout).through(&env, transport);
+        let links = nodes.into_iter().map(link).collect();
         Self { env, config, links, master: None, look_from: 0 }
     }
 

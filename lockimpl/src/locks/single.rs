@@ -2,7 +2,8 @@
 //! gives it back. The published form of it checks no time at all; the switches add what was asked of
 //! it since.
 //!
-//! Assumes a node that does not forget. Does not retry: asking again is the caller's decision.
+//! Assumes a node that does not forget. Does not retry: asking again is the caller's decision, or its driver's.
+//! Assumes a node that does not forget. Asks again only where it is told how to wait.
 
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Tok
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
 use crate::switch::{Switches, Unfit};
+use crate::transport::Transport;
+use crate::waiting::{Signals, Wait, Waiting};
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub struct SingleConfig {
     pub request_timeout: Option<Duration>,
     /// What happens to a connection on which a reply did not come in time.
     pub on_timeout: OnTimeout,
+    /// How often the driver connects anew, and when. Published: never.
+    pub transport: Transport,
     /// How the key is given back.
     pub release: ReleaseMethod,
     /// Take the lock by a script that also increments the counter at key `{resource}:fencing` (the
@@ -56,6 +61,7 @@ impl LockConfig for SingleConfig {
                 "how long one command may take, connecting included",
             ),
             on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
             release: ReleaseMethod::choose(form),
             fencing: form.flag("fencing", false, "count grants on the node, and hand out the number"),
             extend_if_missing: choose_extend_if_missing(form),
@@ -94,23 +100,53 @@ impl Default for SingleConfig {
     }
 }
 
+/// The lock on one node, and how its clients wait. Apart, since a lock on a replicated master takes the first alone.
+struct Patient {
+    lock: SingleConfig,
+    waiting: Waiting,
+}
+
+impl LockConfig for Patient {
+    fn read(form: &mut Form<'_>) -> Self {
+        Self { lock: SingleConfig::read(form), waiting: Waiting::choose(form) }
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = Facts { waits: self.waiting.waits(), ..self.lock.facts() };
+        if let Some(sends) = &mut facts.sends {
+            sends.to_hold.extend(self.waiting.sends());
+        }
+        facts
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        let silent = self.waiting.is_told() && self.lock.release != ReleaseMethod::CompareAndDelete;
+        let silent = silent.then(|| Unfit {
+            cause: "only a release by a script tells those who wait".into(),
+            hint: "use `release = \"compare-and-delete\"`, or another `wake`".into(),
+        });
+        self.lock.unfit(ttl).or_else(|| self.waiting.unfit()).or(silent)
+    }
+}
+
 /// The kind of this lock.
 pub(crate) struct Single;
 
 impl<E: Env> LockKind<E> for Single {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<SingleConfig>(
+        Descriptor::of::<Patient>(
             "single",
             "a key on one node: SET NX PX takes it, a script that compares the token gives it back",
             "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
             Nodes::One,
         )
-        .sending(crate::request::scripts())
+        .sending([crate::request::scripts(), Signals::new().scripts().into()].concat())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("single", nodes)?;
-        Ok(BoxLock::new(SingleLock::new(env, node, SingleConfig::chosen(chosen)?)))
+        let Patient { lock, waiting } = Patient::chosen(chosen)?;
+        Ok(BoxLock::new(SingleLock::new(env, node, lock).waiting(waiting)))
     }
 }
 
@@ -137,13 +173,21 @@ pub struct SingleLock<E: Env> {
     env: E,
     config: SingleConfig,
     link: Link<E>,
+    waiting: Option<(Waiting, Signals)>,
 }
 
 impl<E: Env> SingleLock<E> {
     /// A lock on `node`. Connects when it is first used.
     pub fn new(env: E, node: NodeName, config: SingleConfig) -> Self {
-        let link = Link::new(node, config.request_timeout, config.on_timeout);
-        Self { env, config, link }
+        let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
+        Self { env, config, link, waiting: None }
+    }
+
+    /// The same, whose clients wait.
+    #[must_use]
+    pub fn waiting(self, waiting: Waiting) -> Self {
+        let waiting = waiting.waits().then(|| (waiting, Signals::new()));
+        Self { waiting, ..self }
     }
 
     fn exchange(&mut self) -> Exchange<'_, E> {
@@ -160,8 +204,37 @@ impl<E: Env> Lock for SingleLock<E> {
         self.exchange().extend(grant, ttl).await
     }
 
+    async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+        let Self { env, config, link, waiting } = self;
+        let mut exchange = Exchange { env, config, wait: None, link };
+        let Some((waiting, _)) = waiting else { return exchange.acquire(resource, ttl).await };
+        let way = (exchange.link.node().clone(), config.request_timeout);
+        let mut wait = Wait::begin(env, waiting, way, (resource, limit)).await;
+        loop {
+            let acquired = exchange.acquire(resource, ttl).await;
+            if matches!(acquired, Acquired::Granted(_)) || !wait.turn().await {
+                return acquired;
+            }
+        }
+    }
+
     async fn release(&mut self, grant: &Grant) -> Released {
-        self.exchange().release(&grant.resource, &grant.token).await
+        let Self { env, link, waiting: Some((waiting, signals)), .. } = self else {
+            return self.exchange().release(&grant.resource, &grant.token).await;
+        };
+        if !waiting.is_told() {
+            return self.exchange().release(&grant.resource, &grant.token).await;
+        }
+        released(signals.release(env, link, waiting, (&grant.resource, &grant.token)).await)
+    }
+}
+
+/// What the reply to a release means.
+fn released(reply: Result<Value, Failure>) -> Released {
+    match reply {
+        Ok(reply) if says_yes(&reply) => Released::Released,
+        Ok(_) => Released::NotOwner,
+        Err(failure) => Released::Unknown(failure.into_doubt()),
     }
 }
 
@@ -242,11 +315,7 @@ impl<E: Env> Exchange<'_, E> {
 
     pub(crate) async fn release(&mut self, resource: &str, token: &Token) -> Released {
         let request = Request::Release { key: resource, token, method: self.config.release };
-        match self.link.ask(self.env, &request).await {
-            Ok(reply) if says_yes(&reply) => Released::Released,
-            Ok(_) => Released::NotOwner,
-            Err(failure) => Released::Unknown(failure.into_doubt()),
-        }
+        released(self.link.ask(self.env, &request).await)
     }
 
     /// Waits for as many replicas as are asked for. `WAIT` speaks of the writes of the connection it

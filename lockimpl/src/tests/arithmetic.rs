@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::fake::{World, ms};
+use crate::chance::uniform;
 use crate::clock::{Clock, Drift, Ratio, Timing};
-use crate::locks::redlock::{Quorum, uniform};
+use crate::locks::redlock::Quorum;
 use crate::request::millis;
 use crate::{BootTime, Deadline, MonotonicTime, WallTime};
 

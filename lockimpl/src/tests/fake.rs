@@ -19,6 +19,7 @@ use tokio::io::DuplexStream;
 use super::existing::Script;
 use super::node::Node;
 use crate::env::{Env, NodeName, Task};
+use crate::pushes::Pushes;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
 pub(super) const fn ms(millis: u64) -> Duration {
@@ -125,6 +126,10 @@ impl World {
                 return output;
             }
             self.poll_tasks(&mut cx);
+            // What the tasks did may be all that the code waits for.
+            if let Poll::Ready(output) = code.as_mut().poll(&mut cx) {
+                return output;
+            }
             self.state().advance();
             let waiting = std::mem::take(&mut self.state().waiting);
             waiting.into_iter().for_each(Waker::wake);
@@ -245,7 +250,14 @@ impl Env for World {
         if self.node(&name, |node| node.refuses_connections) {
             return Err(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
         }
-        Ok(Conn { world: self.clone(), node: name, stream: Arc::default() })
+        Ok(Conn { world: self.clone(), node: name, stream: Arc::default(), listens: None })
+    }
+
+    async fn listen(&self, node: &NodeName) -> RedisResult<(Conn, Pushes)> {
+        let conn = self.connect(node).await?;
+        let (sender, pushes) = Pushes::channel();
+        let listens = Some(self.node(node.as_str(), |node| node.listen(sender)));
+        Ok((Conn { listens, ..conn }, pushes))
     }
 }
 
@@ -255,6 +267,8 @@ pub(super) struct Conn {
     world: World,
     node: String,
     stream: Arc<Mutex<Stream>>,
+    /// By which number the node knows it, if it may push here.
+    listens: Option<usize>,
 }
 
 #[derive(Default)]
@@ -303,6 +317,14 @@ impl Conn {
         let now = state.now;
         let node = state.nodes.get_mut(&self.node).expect("the node was there when the request was sent");
         let Some((reply, after)) = node.serve(args, now) else { return };
+        if let Some(listener) = self.listens.filter(|_| args[0] == b"SUBSCRIBE") {
+            node.subscribe(listener, &args[1]);
+        }
+        let (said, way) = (node.said(), now + nanos(node.reply_delay));
+        for (listener, push) in said {
+            // A listener that is gone hears nothing.
+            state.schedule(way, Box::new(move |_| drop(listener.send(push))));
+        }
         let mut stream = self.stream.lock().expect("not poisoned");
         stream.broken |= reply.is_err();
         let at = in_order(&mut stream.last_reply, now + nanos(after));

@@ -16,5 +16,7 @@ mod redlock;
 mod registry;
 mod replicated;
 mod single;
+mod subscription;
 #[cfg(feature = "tokio")]
 mod tokio;
+mod transport;

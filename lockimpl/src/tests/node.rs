@@ -1,13 +1,19 @@
-//! A fake Redis node: string keys that expire, the lock scripts by their hash, transactions of one client, ROLE and
-//! WAIT.
+//! A fake Redis node: string keys that expire, the lock scripts by their hash, transactions of one client, ROLE, WAIT,
+//! and channels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use redis::{RedisResult, Value};
+use redis::{PushInfo, PushKind, RedisResult, Value};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::fake::ms;
+use crate::locks::list;
 use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
+use crate::waiting::Signals;
+
+/// A lease that outlasts every test, in milliseconds.
+const FOR_EVER: &str = "1000000000";
 
 /// What becomes of the next reply.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,8 +39,18 @@ pub(super) struct Node {
     pub(super) scripts: BTreeSet<String>,
     /// The replies to what was executed since MULTI.
     transaction: Option<Vec<Value>>,
+    /// Who listens; none where a connection has ended.
+    listeners: Vec<Option<Listener>>,
+    /// What was published, and has yet to be sent.
+    published: Vec<[Vec<u8>; 2]>,
     /// Every command executed: when, and its words (tokens as their first byte).
     pub(super) log: Vec<(Duration, String)>,
+}
+
+/// A connection on which the node may push, and the channels it has subscribed to.
+struct Listener {
+    pushes: UnboundedSender<PushInfo>,
+    channels: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +73,8 @@ impl Default for Node {
             counters: BTreeMap::new(),
             scripts: BTreeSet::new(),
             transaction: None,
+            listeners: Vec::new(),
+            published: Vec::new(),
             log: Vec::new(),
         }
     }
@@ -101,6 +119,9 @@ impl Node {
             "EXEC" => Value::Array(self.transaction.take().expect("EXEC ends what MULTI began")),
             "SET" if words[3] == "NX" && self.keys.contains_key(&words[1]) => Value::Nil,
             "SET" if words[3] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
+            "SET" if words.len() == 4 => self.set(&words[1], &args[2], "9000000000", now),
+            "SET" if words.len() == 4 => self.set(&words[1], &args[2], FOR_EVER, now),
+            "SET" if words[4] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[5]), now),
             "SET" => self.set(&words[1], &args[2], &words[5], now),
             "SETNX" if self.keys.contains_key(&words[1]) => Value::Int(0),
             "SETNX" => {
@@ -133,6 +154,16 @@ impl Node {
                 Value::Array(vec![Value::BulkString(role.into()), Value::Int(0)])
             }
             "WAIT" => Value::Int(self.acknowledging),
+            "SUBSCRIBE" | "CLIENT" => Value::Okay,
+            // As if it had waited: whoever asks is to ask again.
+            "BLPOP" => Value::Nil,
+            "PTTL" => self.keys.get(&words[1]).map_or(Value::Int(-2), |key| {
+                Value::Int(i64::try_from(key.expires_at.saturating_sub(now) / 1_000_000).unwrap_or(i64::MAX))
+            }),
+            "PUBLISH" => {
+                self.published.push([args[1].clone(), args[2].clone()]);
+                Value::Int(0)
+            }
             other => panic!("no lock sends {other}"),
         }
     }
@@ -148,6 +179,21 @@ impl Node {
             let counter = self.counters.entry(words[4].clone()).or_default();
             *counter += 1;
             return Value::Int(*counter);
+        }
+        let signals = Signals::new();
+        if [signals.hashes(), [list::RELEASE.hash(); 2]].concat().contains(&hash) {
+            let ours = owner.as_ref() == Some(&args[5]) && self.keys.remove(key).is_some();
+            if ours && hash == signals.hashes()[0] {
+                self.published.push([args[4].clone(), b"released".to_vec()]);
+            }
+            return Value::Int(i64::from(ours));
+        }
+        if hash == list::EXTEND.hash() {
+            let ours = owner.as_ref() == Some(&args[5]);
+            if ours {
+                self.set(key, &args[5], &format!("{}000", words[6]), now);
+            }
+            return Value::Int(i64::from(ours));
         }
         let ours = owner.as_ref() == Some(&args[4]);
         if hash == COMPARE_AND_DELETE.hash() {
@@ -171,6 +217,38 @@ impl Node {
         let expires_at = now.saturating_add(lease.saturating_mul(1_000_000));
         self.keys.insert(key.to_owned(), Key { value: value.to_vec(), expires_at });
         Value::Okay
+    }
+
+    /// A connection on which the node may push; the number that it is known by.
+    pub(super) fn listen(&mut self, pushes: UnboundedSender<PushInfo>) -> usize {
+        self.listeners.push(Some(Listener { pushes, channels: Vec::new() }));
+        self.listeners.len() - 1
+    }
+
+    pub(super) fn subscribe(&mut self, listener: usize, channel: &[u8]) {
+        if let Some(listener) = &mut self.listeners[listener] {
+            listener.channels.push(channel.to_vec());
+        }
+    }
+
+    /// Ends the connections of all who listen.
+    pub(super) fn hang_up(&mut self) {
+        self.listeners.fill_with(|| None);
+    }
+
+    /// What is to be pushed, and to whom.
+    pub(super) fn said(&mut self) -> Vec<(UnboundedSender<PushInfo>, PushInfo)> {
+        let published = std::mem::take(&mut self.published);
+        let mut said = Vec::new();
+        for [channel, payload] in published {
+            for listener in self.listeners.iter().flatten() {
+                if listener.channels.contains(&channel) {
+                    let data = [&channel, &payload].map(|part| Value::BulkString(part.clone())).into();
+                    said.push((listener.pushes.clone(), PushInfo { kind: PushKind::Message, data }));
+                }
+            }
+        }
+        said
     }
 
     /// Makes the node know every script, so that running one takes a single command.

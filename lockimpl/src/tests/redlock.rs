@@ -6,9 +6,9 @@ use super::fake::{World, ms};
 use super::node::{Node, Replies};
 use crate::clock::Timing;
 use crate::{
-    Acquired, Deadline, Doubt, Extended, ExtensionVotes, Grant, Lock, MonotonicTime, NodeName,
-    OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod, ReleaseOn,
-    Released, TokenScope,
+    Acquired, Deadline, Doubt, Expiry, ExtendCheck, Extended, ExtensionVotes, Grant, Lock, MonotonicTime,
+    NodeName, OnFailedExtension, OnNodeError, Order, Quorum, RedlockConfig, RedlockLock, Refusal,
+    ReleaseMethod, ReleaseOn, Released, Retry, TokenScope, WaitFor,
 };
 
 const TTL: Duration = ms(10_000);
@@ -27,7 +27,7 @@ fn lock(world: &World, config: RedlockConfig) -> RedlockLock<World> {
 }
 
 fn one_try() -> RedlockConfig {
-    RedlockConfig { tries: 1, ..RedlockConfig::default() }
+    RedlockConfig { retry: Retry { tries: 1, ..Retry::default() }, ..RedlockConfig::default() }
 }
 
 fn on_each(world: &World, names: &[&str], change: impl Fn(&mut Node)) {
@@ -173,7 +173,8 @@ fn retries_wait_a_drawn_delay_or_always_the_longest() {
     let waited = |jitter| {
         let world = world();
         on_each(&world, &NODES, |node| node.refuses_connections = true);
-        let config = RedlockConfig { jitter, ..RedlockConfig::default() };
+        let config =
+            RedlockConfig { retry: Retry { jitter, ..Retry::default() }, ..RedlockConfig::default() };
         assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(0));
         world.now()
     };
@@ -284,9 +285,9 @@ fn a_release_says_what_a_quorum_of_nodes_said() {
 
 #[test]
 fn an_extension_after_the_deadline_counts_only_where_nobody_looks_at_it() {
-    for (late_renewal_counts, counts) in [(false, false), (true, true)] {
+    for (extend_check, counts) in [(ExtendCheck::Both, false), (ExtendCheck::NewLease, true)] {
         let world = world();
-        let config = RedlockConfig { late_renewal_counts, extend_if_missing: true, ..one_try() };
+        let config = RedlockConfig { extend_check, extend_if_missing: true, ..one_try() };
         let mut lock = lock(&world, config);
         let mut grant = granted(acquire(&world, &mut lock));
         world.sleep(2 * TTL);
@@ -332,5 +333,85 @@ fn a_failed_attempt_leaves_its_keys_where_nothing_is_taken_back() {
         let config = RedlockConfig { release_on_failure, ..one_try() };
         assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(2));
         assert_eq!(holding(&world), left);
+    }
+}
+
+#[test]
+fn a_quorum_is_enough_to_return_and_the_others_go_on() {
+    for (wait_for, taken) in [(WaitFor::All, 5_000), (WaitFor::Quorum, 2)] {
+        let world = world();
+        on_each(&world, &["e"], |node| node.request_delay = ms(4_999));
+        let config = RedlockConfig { wait_for, order: Order::Parallel, node_timeout: None, ..one_try() };
+        let mut lock = lock(&world, config);
+        granted(acquire(&world, &mut lock));
+        assert_eq!(world.now(), ms(taken), "{wait_for:?}");
+        world.sleep(ms(6_000));
+        assert_eq!(holding(&world), "abcde");
+    }
+}
+
+#[test]
+fn a_node_without_an_answer_is_no_vote_or_an_error_that_leaves_the_keys() {
+    for (on_node_error, left) in [(OnNodeError::NoVote, "abcd"), (OnNodeError::Raise, "abcd")] {
+        let world = world();
+        on_each(&world, &["e"], |node| node.refuses_connections = true);
+        let outcome = acquire(&world, &mut lock(&world, RedlockConfig { on_node_error, ..one_try() }));
+        let raised = Acquired::Unknown(Doubt::TooFewAnswers { answers: 4, nodes: 5 });
+        assert_eq!(outcome == raised, on_node_error == OnNodeError::Raise);
+        assert_eq!(holding(&world), left);
+    }
+}
+
+#[test]
+fn a_lock_that_came_too_late_is_taken_back_or_left() {
+    for (release_on_late, left) in [(true, ""), (false, "e")] {
+        let world = world();
+        on_each(&world, &["e"], |node| node.reply_delay = ms(11_000));
+        let config =
+            RedlockConfig { release_on_late, node_timeout: None, order: Order::Parallel, ..one_try() };
+        let config = RedlockConfig { expiry: Expiry::None, ..config };
+        let outcome = acquire(&world, &mut lock(&world, config));
+        assert!(matches!(outcome, Acquired::Refused(Refusal::TooLate { .. })), "{outcome:?}");
+        assert_eq!(holding(&world).contains('e'), left.contains('e'));
+    }
+}
+
+#[test]
+fn a_call_stops_asking_when_its_time_is_over() {
+    let world = world();
+    on_each(&world, &NODES, |node| node.refuses_connections = true);
+    let config = RedlockConfig {
+        retry: Retry {
+            tries: 1_000,
+            limit: Some(ms(1_000)),
+            delay: ms(300),
+            least: ms(300),
+            ..Retry::default()
+        },
+        ..RedlockConfig::default()
+    };
+    assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(0));
+    assert_eq!(world.now(), ms(1_200), "the wait that ends after the limit is the last");
+}
+
+#[test]
+fn a_token_may_last_as_long_as_its_lock() {
+    let world = world();
+    let mut lock = lock(&world, RedlockConfig { token: TokenScope::Object, ..one_try() });
+    let first = granted(acquire(&world, &mut lock));
+    world.run(lock.release(&first));
+    assert_eq!(granted(acquire(&world, &mut lock)).token, first.token);
+}
+
+#[test]
+fn what_an_attempt_got_stays_until_the_last_one() {
+    for (release_between_tries, told) in [(true, 3), (false, 1)] {
+        let world = world();
+        on_each(&world, &NODES[2..], |node| node.refuses_connections = true);
+        on_each(&world, &NODES, Node::learn_scripts);
+        let config = RedlockConfig { release_between_tries, ..RedlockConfig::default() };
+        assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(if told == 3 { 2 } else { 0 }));
+        assert_eq!(world.node("a", |node| node.count("EVALSHA")), told);
+        assert_eq!(holding(&world), "");
     }
 }

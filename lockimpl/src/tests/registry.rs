@@ -63,7 +63,10 @@ fn a_switch_that_is_chosen_is_in_the_configuration_and_the_others_are_as_publish
     let config = SingleConfig::chosen(&chosen).expect("both are switches of the lock");
     assert_eq!(config, SingleConfig { request_timeout: None, fencing: true, ..SingleConfig::default() });
     let config = RedlockConfig::chosen(&Switches::new()).expect("nothing is chosen");
-    assert_eq!((config.timing, config.tries, config.node_timeout), (Timing::checked(), 3, Some(ms(50))));
+    assert_eq!(
+        (config.timing, config.retry.tries, config.node_timeout),
+        (Timing::checked(), 3, Some(ms(50)))
+    );
 }
 
 #[test]
@@ -142,9 +145,13 @@ fn what_a_descriptor_says_of_its_lock_is_true_however_a_switch_is_set() {
             assert_eq!(world.run(lock.release(&grant)), Released::Released, "{}", descriptor.name);
             // Some locks have more to say where somebody's lease is over.
             world.run(lock.acquire("stock", TTL));
-            world.sleep(TTL * 2);
             let mut other =
                 build(&world, descriptor.name, nodes_of(descriptor.nodes), &chosen).expect("as above");
+            if facts.waits {
+                let waited = world.run(other.acquire_within("stock", TTL, TTL / 2));
+                assert!(matches!(waited, Acquired::Refused(_)), "{} with {chosen:?}", descriptor.name);
+            }
+            world.sleep(TTL * 2);
             world.run(other.acquire("stock", TTL));
             sends_what_it_says(&world, &facts, descriptor.name);
         }

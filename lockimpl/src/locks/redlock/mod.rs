@@ -6,21 +6,28 @@
 //! counter that a majority agrees on. The delayed restart the page asks of crashed nodes is the
 //! nodes' affair.
 
+mod asking;
+mod retry;
 mod switches;
+mod words;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::ballot::{Ballot, answer};
+use crate::ballot::Ballot;
 use crate::clock::{Deadline, Lease};
 use crate::env::{Env, NodeName};
-use crate::join::join_in_order;
 use crate::link::Link;
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
-use crate::request::Request;
 
+use asking::{Question, Returned, What};
+pub use retry::Retry;
 pub(crate) use switches::Redlock;
-pub use switches::{ExtensionVotes, OnFailedExtension, Order, Quorum, RedlockConfig, ReleaseOn, TokenScope};
+pub use switches::RedlockConfig;
+pub use words::{
+    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Tie,
+    TokenScope, WaitFor,
+};
 
 /// Redlock; see [`RedlockConfig`].
 pub struct RedlockLock<E: Env> {
@@ -29,6 +36,19 @@ pub struct RedlockLock<E: Env> {
     links: Vec<Link<E>>,
     /// Which nodes said yes to the latest grant of each resource, in node order.
     votes: BTreeMap<String, (Token, Vec<bool>)>,
+    /// The tokens of its resources, where each has one for good.
+    tokens: BTreeMap<String, Token>,
+    /// The ways to nodes that were in use beside a call.
+    returned: Returned<E>,
+}
+
+/// An attempt that came to nothing.
+struct Missed {
+    why: Acquired,
+    /// Which nodes said yes.
+    said_yes: Vec<bool>,
+    /// Whether the call ends here, and leaves the keys where they are.
+    ends: bool,
 }
 
 impl<E: Env> RedlockLock<E> {
@@ -36,9 +56,11 @@ impl<E: Env> RedlockLock<E> {
     /// that cannot be met, or no tries, gives a lock that is never granted;
     /// a [`Registry`](crate::Registry) refuses to build it.
     pub fn new(env: E, nodes: Vec<NodeName>, config: RedlockConfig) -> Self {
-        let links =
-            nodes.into_iter().map(|node| Link::new(node, config.node_timeout, config.on_timeout)).collect();
-        Self { env, config, links, votes: BTreeMap::new() }
+        let link =
+            |node| Link::new(node, config.node_timeout, config.on_timeout).through(&env, config.transport);
+        let links = nodes.into_iter().map(link).collect();
+        let (votes, tokens) = (BTreeMap::new(), BTreeMap::new());
+        Self { env, config, links, votes, tokens, returned: Returned::default() }
     }
 
     fn needed(&self) -> usize {
@@ -46,24 +68,62 @@ impl<E: Env> RedlockLock<E> {
     }
 
     /// One attempt: T1 is read right before the first request and T2 right after the last reply.
-    async fn attempt(&mut self, resource: &str, ttl: Duration, token: Token) -> Result<Grant, Refusal> {
+    async fn attempt(&mut self, resource: &str, ttl: Duration, token: Token) -> Result<Grant, Missed> {
         let lease = self.config.timing.start(&self.env, ttl).await;
-        let claim = Request::Claim { key: resource, token: &token, ttl: lease.ttl() };
-        let ballot = self.ask_all(&claim).await;
+        let what = match self.config.expiry {
+            Expiry::Px => What::Claim(lease.ttl()),
+            Expiry::None => What::ClaimForEver,
+        };
+        let ballot = self.ask_all(Question::new(resource, &token, what)).await;
         let in_time = lease.grant_in_time(&self.env).await;
         let (votes, needed) = (ballot.yes(), self.needed());
-        let refusal = if votes < needed {
-            Refusal::TooFewVotes { votes, needed }
-        } else if let Err(late) = in_time {
-            late
-        } else {
-            self.remember(resource, &token, ballot.votes());
-            return Ok(Grant { deadline: self.told(&lease), ..Grant::new(resource, token) });
+        let (refusal, mut ends) = match in_time {
+            Err(late) if !self.config.release_on_late => (Some(late), true),
+            _ if votes < needed => (Some(Refusal::TooFewVotes { votes, needed }), false),
+            in_time => (in_time.err(), false),
         };
-        if self.config.release_on_failure {
-            self.release_where(resource, &token, &ballot.votes()).await;
+        let why = match (refusal, ballot.silence()) {
+            (Some(refusal), _) => Acquired::Refused(refusal),
+            (None, Some(silence)) if self.config.on_node_error == OnNodeError::Raise => {
+                ends = true;
+                Acquired::Unknown(silence)
+            }
+            (None, _) => {
+                self.remember(resource, &token, ballot.votes());
+                return Ok(Grant { deadline: self.told(&lease), ..Grant::new(resource, token) });
+            }
+        };
+        let said_yes = ballot.votes();
+        if self.config.release_on_failure && self.config.release_between_tries && !ends {
+            self.release_where(resource, &token, &said_yes).await;
         }
-        Err(refusal)
+        Err(Missed { why, said_yes, ends })
+    }
+
+    /// The token that a call begins with.
+    fn first_token(&mut self, resource: &str) -> Token {
+        if self.config.token != TokenScope::Object {
+            return Token::draw(&self.env);
+        }
+        match self.tokens.get(resource) {
+            Some(token) => {
+                self.env.marks(token.as_bytes());
+                token.clone()
+            }
+            None => {
+                let token = Token::draw(&self.env);
+                self.tokens.insert(resource.to_owned(), token.clone());
+                token
+            }
+        }
+    }
+
+    /// When a call makes no more attempts, if there is such a time.
+    async fn gives_up_at(&self) -> Option<Deadline> {
+        match self.config.retry.limit {
+            Some(limit) => Some(self.config.timing.clock.after(&self.env, limit).await),
+            None => None,
+        }
     }
 
     /// The deadline that a holder gets to see.
@@ -86,79 +146,77 @@ impl<E: Env> RedlockLock<E> {
         }
     }
 
-    /// Sleeps between two attempts.
-    async fn wait_to_retry(&self) {
-        let delay = if self.config.jitter {
-            let mut bytes = [0; 8];
-            self.env.random(&mut bytes);
-            uniform(self.config.retry_delay, u64::from_le_bytes(bytes))
-        } else {
-            self.config.retry_delay
-        };
-        let now = self.env.monotonic().await;
-        self.env.sleep_until(now.saturating_add(delay)).await;
-    }
-
-    async fn ask_all(&mut self, request: &Request<'_>) -> Ballot {
+    async fn ask_all(&mut self, question: Question) -> Ballot {
         let everyone = vec![true; self.links.len()];
-        self.ask(request, &everyone).await
+        self.ask(question, &everyone).await
     }
 
     async fn release_where(&mut self, resource: &str, token: &Token, said_yes: &[bool]) -> Ballot {
-        let request = Request::Release { key: resource, token, method: self.config.release };
+        let question = Question::new(resource, token, What::Release(self.config.release));
         match self.config.release_on {
-            ReleaseOn::All => self.ask_all(&request).await,
-            ReleaseOn::Answered => self.ask(&request, said_yes).await,
+            ReleaseOn::All => self.ask_all(question).await,
+            ReleaseOn::Answered => self.ask(question, said_yes).await,
         }
     }
 
-    /// Puts `request` to the nodes `chosen`, in the configured order.
-    async fn ask(&mut self, request: &Request<'_>, chosen: &[bool]) -> Ballot {
-        let (env, first) = (&self.env, request.first_command());
-        let asked = self.links.iter_mut().zip(chosen);
-        let answers = match self.config.order {
-            Order::Sequential => {
-                let mut answers = Vec::with_capacity(chosen.len());
-                for (link, chosen) in asked {
-                    answers.push(answer(env, link, request, &first, *chosen).await);
-                }
-                answers
+    /// Whether the old lease is over already, for a lock that looks before it extends.
+    async fn is_too_late_to_extend(&self, grant: &Grant) -> bool {
+        match grant.deadline {
+            Some(deadline) if self.config.extend_check == ExtendCheck::AtStart => {
+                deadline.has_passed(&self.env).await
             }
-            Order::Parallel => {
-                join_in_order(asked.map(|(link, chosen)| answer(env, link, request, &first, *chosen))).await
-            }
-        };
-        Ballot(answers)
+            _ => false,
+        }
     }
 }
 
 impl<E: Env> Lock for RedlockLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        let mut token = Token::draw(&self.env);
-        let mut refusal = Refusal::TooFewVotes { votes: 0, needed: self.needed() };
-        for attempt in 0..self.config.tries {
+        let mut token = self.first_token(resource);
+        let gives_up = self.gives_up_at().await;
+        let mut came_to = Acquired::Refused(Refusal::TooFewVotes { votes: 0, needed: self.needed() });
+        let mut left = vec![false; self.links.len()];
+        for attempt in 0..self.config.retry.tries {
             if attempt > 0 {
-                self.wait_to_retry().await;
+                self.config.retry.wait(&self.env).await;
+                if let Some(limit) = gives_up
+                    && limit.has_passed(&self.env).await
+                {
+                    break;
+                }
                 if self.config.token == TokenScope::Attempt {
                     token = Token::draw(&self.env);
                 }
             }
             match self.attempt(resource, ttl, token.clone()).await {
                 Ok(grant) => return Acquired::Granted(grant),
-                Err(why) => refusal = why,
+                Err(Missed { why, ends: true, .. }) => return why,
+                Err(Missed { why, said_yes, .. }) => {
+                    came_to = why;
+                    left.iter_mut().zip(said_yes).for_each(|(left, yes)| *left |= yes);
+                }
             }
         }
-        Acquired::Refused(refusal)
+        if !self.config.release_between_tries && self.config.release_on_failure {
+            self.release_where(resource, &token, &left).await;
+        }
+        came_to
     }
 
     /// The extension script on all nodes; kept if a quorum renewed it before the new lease and the
     /// old promise ran out.
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        if self.is_too_late_to_extend(grant).await {
+            return Extended::TooLate;
+        }
         let lease = self.config.timing.start(&self.env, ttl).await;
-        let (key, ttl, or_set) = (&grant.resource, lease.ttl(), self.config.extend_if_missing);
-        let ballot = self.ask_all(&Request::Extend { key, token: &grant.token, ttl, or_set }).await;
-        let promised = grant.deadline.filter(|_| !self.config.late_renewal_counts);
-        let in_time = lease.extended_in_time(&self.env, promised).await;
+        let what = What::Extend { ttl: lease.ttl(), or_set: self.config.extend_if_missing };
+        let ballot = self.ask_all(Question::new(&grant.resource, &grant.token, what)).await;
+        let in_time = match self.config.extend_check {
+            ExtendCheck::Both => lease.extended_in_time(&self.env, grant.deadline).await,
+            ExtendCheck::NewLease => lease.extended_in_time(&self.env, None).await,
+            ExtendCheck::AtStart | ExtendCheck::None => true,
+        };
         let mut said_yes = self.said_yes(grant);
         for (held, renewed) in said_yes.iter_mut().zip(ballot.votes()) {
             *held |= renewed;
@@ -196,12 +254,4 @@ impl<E: Env> Lock for RedlockLock<E> {
         }
         ballot.undecided(self.needed()).map_or(Released::NotOwner, Released::Unknown)
     }
-}
-
-/// Scales 64 random bits to zero up to and including `longest`.
-pub(crate) fn uniform(longest: Duration, random: u64) -> Duration {
-    let longest = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
-    let scaled = (u128::from(random) * (u128::from(longest) + 1)) >> 64;
-    // The product is below 2^64 * (longest + 1), so that what is left of it fits in `longest`.
-    Duration::from_nanos(u64::try_from(scaled).unwrap_or(longest))
 }

@@ -6,15 +6,21 @@
 use std::time::Duration;
 
 use super::RedlockLock;
+use super::retry::Retry;
+use super::words::{
+    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Tie,
+    TokenScope, WaitFor,
+};
 use crate::clock::Timing;
 use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
+use crate::form::{Form, LockConfig};
 use crate::link::OnTimeout;
 use crate::locks::single::choose_extend_if_missing;
 use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod};
 use crate::switch::{Switches, Unfit};
+use crate::transport::Transport;
 
 /// The switches of Redlock.
 ///
@@ -44,13 +50,26 @@ pub struct RedlockConfig {
     pub on_timeout: OnTimeout,
     /// Whether a retry is a new owner.
     pub token: TokenScope,
-    /// How many attempts one call makes, at least 1. Default 3, as the reference implementation.
-    pub tries: u32,
-    /// The longest wait between two attempts. Default 200 ms.
-    pub retry_delay: Duration,
-    /// Draw each wait uniformly from zero to `retry_delay`, as published; without it every wait is
-    /// `retry_delay`, and clients that split the vote once may go on splitting it for ever.
-    pub jitter: bool,
+    /// How often one call tries, and when.
+    pub retry: Retry,
+    /// How often the driver connects anew, and when. Published: never.
+    pub transport: Transport,
+    /// Who is waited for once it is clear what an attempt comes to.
+    pub wait_for: WaitFor,
+    /// What becomes of an attempt that no quorum decided.
+    pub tie: Tie,
+    /// What a node that did not answer means for a quorum that did.
+    pub on_node_error: OnNodeError,
+    /// How a key ends whose owner does not delete it.
+    pub expiry: Expiry,
+    /// Give back what a failed attempt got before the next one, as published; without it only after the last, as
+    /// node-redlock and aioredlock: a client meets its own keys.
+    pub release_between_tries: bool,
+    /// Give back a lock that came too late and try again, as published; without it the call ends there and its keys
+    /// stay, as in rslock.
+    pub release_on_late: bool,
+    /// Which times an extension looks at.
+    pub extend_check: ExtendCheck,
     /// How keys are given back.
     pub release: ReleaseMethod,
     /// Which nodes are told that a lock was given back or not obtained.
@@ -60,9 +79,6 @@ pub struct RedlockConfig {
     /// Let an extension set keys again that are absent, as redsync offers and RedLock.net does.
     /// Another client may have held the lock in the gap, and nobody is told. Off.
     pub extend_if_missing: bool,
-    /// Let an extension count that came after the deadline it was to extend, as most libraries do: they look at the new
-    /// lease only. Whoever's key was gone meanwhile is told so by the nodes, unless the extension sets it again. Off.
-    pub late_renewal_counts: bool,
     /// Which nodes count for an extension.
     pub extension_votes: ExtensionVotes,
     /// Hand out the deadline that the check computes. Without it holders have a flag, as aioredlock's and
@@ -75,7 +91,6 @@ pub struct RedlockConfig {
 
 impl LockConfig for RedlockConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        let tries = |tries: u64| u32::try_from(tries).unwrap_or(u32::MAX);
         Self {
             timing: Timing::choose(form, Timing::checked()),
             quorum: form.choice_or_votes(
@@ -84,29 +99,31 @@ impl LockConfig for RedlockConfig {
                 Quorum::Fixed,
                 "how many nodes must say yes",
             ),
-            order: form.choice(
-                "order",
-                Order::default(),
-                "whether nodes are asked one after another or all at once",
-            ),
+            order: Order::choose(form),
             node_timeout: form.timeout(
                 "node_timeout",
                 Some(Duration::from_millis(50)),
                 "how long one command may take on one node, connecting included",
             ),
             on_timeout: OnTimeout::choose(form),
-            token: form.choice(
-                "token",
-                TokenScope::default(),
-                "what has a token of its own: a call, or each attempt of it",
+            token: TokenScope::choose(form),
+            retry: Retry::choose(form),
+            transport: Transport::choose(form),
+            wait_for: WaitFor::choose(form),
+            tie: Tie::choose(form),
+            on_node_error: OnNodeError::choose(form),
+            expiry: form.choice("expiry", Expiry::default(), "how a key ends that its owner does not delete"),
+            release_between_tries: form.flag(
+                "release_between_tries",
+                true,
+                "give back what a failed attempt got before the next one, and not only after the last",
             ),
-            tries: tries(form.number("tries", (1, 1000), 3, "how many attempts one call makes")),
-            retry_delay: form.duration(
-                "retry_delay",
-                Duration::from_millis(200),
-                "the longest wait between two attempts",
+            release_on_late: form.flag(
+                "release_on_late",
+                true,
+                "give back a lock that came too late, and try again",
             ),
-            jitter: form.flag("jitter", true, "draw each wait between zero and `retry_delay`"),
+            extend_check: ExtendCheck::choose(form),
             release: ReleaseMethod::choose(form),
             release_on: form.choice(
                 "release_on",
@@ -119,16 +136,7 @@ impl LockConfig for RedlockConfig {
                 "what becomes of a lock whose extension failed",
             ),
             extend_if_missing: choose_extend_if_missing(form),
-            late_renewal_counts: form.flag(
-                "late_renewal_counts",
-                false,
-                "let an extension count that came after the deadline it was to extend",
-            ),
-            extension_votes: form.choice(
-                "extension_votes",
-                ExtensionVotes::default(),
-                "which nodes count for an extension: that renewed the key, or that answered",
-            ),
+            extension_votes: ExtensionVotes::choose(form),
             tells_deadline: form.flag(
                 "tells_deadline",
                 true,
@@ -158,7 +166,7 @@ impl LockConfig for RedlockConfig {
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        self.timing.unfit(ttl)
+        self.retry.unfit().or_else(|| self.timing.unfit(ttl))
     }
 }
 
@@ -192,123 +200,4 @@ impl<E: Env> LockKind<E> for Redlock {
             _ => Ok(BoxLock::new(RedlockLock::new(env, nodes, config))),
         }
     }
-}
-
-/// How many of N nodes must say yes. Division drops the remainder, as in the programs this is about.
-///
-/// | N | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
-/// |---|---|---|---|---|---|---|---|
-/// | `Majority` | 1 | 2 | 2 | 3 | 3 | 4 | 4 |
-/// | `HalfOfOthers` | 1 | **1** | 2 | **2** | 3 | **3** | 4 |
-/// | `MoreThanMajority` | *2* | *3* | 3 | 4 | 4 | 5 | 5 |
-///
-/// Bold: two clients can both have it. Italic: nobody ever can.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quorum {
-    /// `N / 2 + 1`, as published.
-    #[default]
-    Majority,
-    /// `(N - 1) / 2 + 1`, as some articles print it: no majority when N is even.
-    HalfOfOthers,
-    /// More than `N / 2 + 1`, as others print it: one node more than needed.
-    MoreThanMajority,
-    /// That many, whatever N is.
-    Fixed(usize),
-}
-
-impl Choice for Quorum {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("majority", Self::Majority),
-        ("half-of-others", Self::HalfOfOthers),
-        ("more-than-majority", Self::MoreThanMajority),
-    ];
-}
-
-impl Quorum {
-    /// The votes needed among `nodes`.
-    pub fn votes(self, nodes: usize) -> usize {
-        match self {
-            Self::Majority => nodes / 2 + 1,
-            Self::HalfOfOthers => nodes.saturating_sub(1) / 2 + 1,
-            Self::MoreThanMajority => nodes / 2 + 2,
-            Self::Fixed(votes) => votes,
-        }
-    }
-}
-
-/// Whether nodes are asked one after another or all at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// One after another, in node order, as published. Every slow node eats into the lease, and the
-    /// window in which clients split the vote is as long as the walk.
-    #[default]
-    Sequential,
-    /// All at once, sent in node order; waits for every reply or timeout. The page recommends it.
-    Parallel,
-}
-
-impl Choice for Order {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("sequential", Self::Sequential), ("parallel", Self::Parallel)];
-}
-
-/// Whether a retry is a new owner.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TokenScope {
-    /// One token for all attempts of a call, as the reference implementation and most libraries. A
-    /// request of an earlier attempt that arrives late counts for the later one, or against it.
-    #[default]
-    Call,
-    /// A new token for each attempt.
-    Attempt,
-}
-
-impl Choice for TokenScope {
-    const WORDS: &'static [(&'static str, Self)] = &[("call", Self::Call), ("attempt", Self::Attempt)];
-}
-
-/// Which nodes are told that a lock was given back or not obtained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReleaseOn {
-    /// All, also those that said no or nothing: as published, and antirez insists on it. A node
-    /// whose yes was lost would otherwise keep the key for a lease.
-    #[default]
-    All,
-    /// Only those whose yes arrived.
-    Answered,
-}
-
-impl Choice for ReleaseOn {
-    const WORDS: &'static [(&'static str, Self)] = &[("all", Self::All), ("answered", Self::Answered)];
-}
-
-/// What a failed extension does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFailedExtension {
-    /// Nothing: the grant stays valid until its old deadline. redsync and most others do this.
-    #[default]
-    Keep,
-    /// Release the lock, as rslock and redis-plus-plus do: a lease that was still good is given up,
-    /// whether or not the holder has noticed.
-    Release,
-}
-
-impl Choice for OnFailedExtension {
-    const WORDS: &'static [(&'static str, Self)] = &[("keep", Self::Keep), ("release", Self::Release)];
-}
-
-/// Which nodes count for an extension.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExtensionVotes {
-    /// Those that renewed the key.
-    #[default]
-    Renewed,
-    /// All that answered, also those that have no key of this owner: redis-plus-plus, where it uses transactions. A
-    /// lock that is another's is extended again and again, and nobody is told.
-    Answered,
-}
-
-impl Choice for ExtensionVotes {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("renewed", Self::Renewed), ("answered", Self::Answered)];
 }
