@@ -62,6 +62,9 @@ pub enum PhraseKind {
     Request,
     /// The other side answers.
     Reply,
+    /// A node says what nobody asked for at that moment: a message of a channel, a key that is no longer as it was
+    /// read.
+    Push,
     /// A node tells a replica what it did, or the replica how far it is.
     Replication,
 }

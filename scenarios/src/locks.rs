@@ -21,6 +21,16 @@ pub fn called<'a>(locks: &'a [Descriptor], typed: &str) -> Vec<&'a Descriptor> {
     locks.iter().filter(is_called).collect()
 }
 
+/// What a lock takes, as the end of a hint: its switches, or where they are listed if they are many.
+pub fn takes(lock: &Descriptor) -> String {
+    let switches: Vec<&str> = lock.switches.iter().map(|switch| switch.name).collect();
+    match switches.len() {
+        0 => format!("`{}` takes no switches", lock.name),
+        1..=NAMES_MAX => format!("`{}` takes {}", lock.name, suggest::list(&switches)),
+        _ => format!("`doublehold locks {}` shows what that takes", lock.name),
+    }
+}
+
 /// The way out after a name that no lock has.
 ///
 /// ```

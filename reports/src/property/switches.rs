@@ -34,7 +34,7 @@ pub fn switches(lock: &Descriptor, nodes: usize) -> BoxedStrategy<Switches> {
     let chosen = values.prop_map(move |values| {
         let mut chosen = Switches::new();
         for (switch, value) in all.iter().zip(values) {
-            let is_meant = switch.needs.is_none_or(|needs| chosen.get(needs).is_some());
+            let is_meant = !switch.is_idle(&chosen);
             if let Some(value) = value.filter(|_| is_meant) {
                 chosen.set(switch.name, value);
             } else if let Some(default) = switch.default.clone().filter(|_| is_meant) {

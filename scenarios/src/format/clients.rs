@@ -14,7 +14,7 @@ use super::section::{Field, Section};
 use crate::model::scenario::{ClientSetup, OnLostLock};
 
 pub(super) const KEYS: &[&str] =
-    &["name", "program", "ttl", "rounds", "retry", "give_up_after", "on_lost_lock", "start"];
+    &["name", "process", "program", "ttl", "rounds", "retry", "give_up_after", "on_lost_lock", "start"];
 const ON_LOST_LOCK: Choices<OnLostLock> = &[("stop", OnLostLock::Stop), ("go-on", OnLostLock::GoOn)];
 /// What a client's patience is at most where nothing is said.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -55,7 +55,7 @@ pub(super) fn read(
     let patience = PATIENCE.min(time_limit / 2);
     let retry = DelayLaw::Uniform { min: Duration::ZERO, max: Duration::from_millis(200) };
     Ok(ClientSetup {
-        host: hosts.get(&client.require("name", "\"c1\"")?)?,
+        host: hosts.client(&client.require("name", "\"c1\"")?)?,
         // Read when all clients are known: see `when::start`.
         start: None,
         program: program::read(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
+use doublehold_sim_redis::core::KeyEvents;
 use doublehold_words::{exact_duration, several, shorten, suggest};
 
 use super::key::Choices;
@@ -30,6 +31,7 @@ const NODES_KEYS: &[&str] = &[
     "fsync_time",
     "command_time",
     "scripts",
+    "notify_keyspace_events",
     "restart_after",
     "restart_clock",
     "min_replicas_to_write",
@@ -85,12 +87,50 @@ impl Hosts {
             hosts.add(&field, Role::Node)?;
         }
         hosts.push(RESOURCE, Role::Resource);
-        for client in clients {
-            let client = client.section(super::clients::KEYS)?;
-            hosts.add(&client.require("name", "\"c1\"")?, Role::Client)?;
-        }
+        hosts.read_clients(clients)?;
         hosts.read_clocks(root)?;
         Ok(hosts)
+    }
+
+    /// Clients, and the processes that several of them are threads of, each before its first thread.
+    fn read_clients(&mut self, clients: &[Field<'_>]) -> Result<()> {
+        let mut processes: Vec<(HostIndex, Field<'_>, usize)> = Vec::new();
+        for client in clients {
+            let client = client.section(super::clients::KEYS)?;
+            let name = client.require("name", "\"c1\"")?;
+            let Some(field) = client.get("process") else {
+                self.add(&name, Role::Client)?;
+                continue;
+            };
+            let named =
+                field.naming("the name of a process", "name it as another client does, such as \"web\"")?;
+            let known = processes.iter_mut().find(|(process, ..)| self.plans[process.0].name == named);
+            let process = match known {
+                Some((process, _, threads)) => {
+                    *threads += 1;
+                    *process
+                }
+                None => {
+                    if self.find(named).is_some() || clients.iter().any(|other| is_called(other, named)) {
+                        let cause = format!("`{}`: `{named}` is the name of a host", field.path);
+                        return Err(field.problem(cause, "give the process a name of its own"));
+                    }
+                    let process = HostIndex(self.plans.len());
+                    self.add(&field, Role::Client)?;
+                    processes.push((process, field, 1));
+                    process
+                }
+            };
+            self.add(&name, Role::Thread(process))?;
+        }
+        match processes.iter().find(|(.., threads)| *threads == 1) {
+            None => Ok(()),
+            Some((process, field, _)) => {
+                let cause = format!("`{}`: the process `{}` has one thread", field.path, self.name(*process));
+                Err(field
+                    .problem(cause, "name it in another client too, or remove it: a client is a process"))
+            }
+        }
     }
 
     fn add(&mut self, field: &Field<'_>, role: Role) -> Result<()> {
@@ -146,7 +186,39 @@ impl Hosts {
     }
 
     fn named(&self, name: &str, field: &Field<'_>) -> Result<HostIndex> {
+        self.machine(self.find(name).ok_or_else(|| self.unknown(name, field))?, field)
+    }
+
+    /// A host that is a machine: whatever is done to a thread's is done to all of its process.
+    pub(super) fn machine(&self, host: HostIndex, field: &Field<'_>) -> Result<HostIndex> {
+        let Role::Thread(process) = self.role(host) else { return Ok(host) };
+        let (thread, process) = (self.name(host), self.name(process));
+        let cause = format!("`{}`: `{thread}` is a thread of `{process}`", field.path);
+        let hint = format!(
+            "clocks, connections and whatever strikes a machine are those of the whole process: name `{process}`"
+        );
+        Err(field.problem(cause, hint))
+    }
+
+    /// The client that a text names, which may be a thread.
+    pub(super) fn client(&self, field: &Field<'_>) -> Result<HostIndex> {
+        let name = field.naming("the name of a client", "name one client")?;
         self.find(name).ok_or_else(|| self.unknown(name, field))
+    }
+
+    /// The clients, threads among them, and no process of several.
+    pub(super) fn clients(&self) -> Vec<&str> {
+        let clients = (0..self.plans.len()).map(HostIndex).filter(|host| self.is_client(*host));
+        clients.map(|host| self.name(host)).collect()
+    }
+
+    /// Whether a host is a client: a thread, or the only one of its process.
+    pub(super) fn is_client(&self, host: HostIndex) -> bool {
+        match self.role(host) {
+            Role::Thread(_) => true,
+            Role::Client => !self.plans.iter().any(|other| other.role == Role::Thread(host)),
+            Role::Node | Role::Resource => false,
+        }
     }
 
     pub(super) fn unknown(&self, name: &str, field: &Field<'_>) -> Problem {
@@ -194,6 +266,12 @@ impl Hosts {
     pub(super) fn of(&self, role: Role) -> Vec<HostIndex> {
         (0..self.plans.len()).map(HostIndex).filter(|&host| self.role(host) == role).collect()
     }
+}
+
+/// Whether a client's table gives it this name.
+fn is_called(client: &Field<'_>, name: &str) -> bool {
+    let own = client.section(super::clients::KEYS).ok().and_then(|client| client.get("name"));
+    own.is_some_and(|own| own.text().is_ok_and(|own| own == name))
 }
 
 fn nodes_section<'a>(root: &Section<'a>) -> Result<Section<'a>> {
@@ -245,6 +323,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         command_times,
         master,
         scripts: known_scripts(&nodes, lock)?,
+        key_events: key_events(&nodes)?,
         restart_after: nodes.duration_or("restart_after", Duration::ZERO)?,
         restart_clock: nodes.choice_or("restart_clock", RESTART_CLOCKS, RestartClock::True)?,
         min_replicas_to_write: min_replicas(&nodes, master, count)?,
@@ -317,6 +396,20 @@ fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts>
         return Err(field.problem(cause, "remove `scripts`, or let the lock's descriptor name them"));
     }
     Ok(known)
+}
+
+/// The letters of `notify-keyspace-events`. With neither K nor E Redis takes them and tells nothing.
+fn key_events(nodes: &Section<'_>) -> Result<String> {
+    let Some(field) = nodes.get("notify_keyspace_events") else { return Ok(String::new()) };
+    let letters = field.text()?;
+    let tells = letters.is_empty() || letters.contains(['K', 'E']) && letters.len() > 1;
+    if KeyEvents::parse(letters.as_bytes()).is_none() || !tells {
+        let cause = format!("`{}`: `{}` asks a node for no events", field.path, shorten(letters));
+        return Err(
+            field.problem(cause, "use K, E or both, and A or letters of events, such as \"KA\" or \"Kgx\"")
+        );
+    }
+    Ok(letters.to_owned())
 }
 
 fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {

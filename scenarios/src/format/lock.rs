@@ -169,11 +169,8 @@ fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor])
             return Err(refused);
         }
         let owners = by_name::either(locks, |lock| lock.switch(key).is_some()).unwrap_or_default();
-        let takes: Vec<&str> = chosen.switches.iter().map(|switch| switch.name).collect();
-        let takes = if takes.is_empty() { "no switches".to_owned() } else { suggest::list(&takes) };
         let cause = format!("`{}` means nothing to the `{}` lock", field.path, chosen.name);
-        let hint =
-            format!("remove it, or change `lock.algorithm` to {owners}; `{}` takes {takes}", chosen.name);
+        let hint = format!("remove it, or change `lock.algorithm` to {owners}; {}", by_name::takes(chosen));
         return Err(field.problem(cause, hint));
     }
     Ok(())
@@ -199,7 +196,8 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
     let mut switches = Switches::new();
     for switch in &descriptor.switches {
         let field = lock.get(switch.name);
-        if let Some(needs) = switch.needs.filter(|needs| lock.get(needs).is_none()) {
+        // What it needs was asked for before it, and may be off by default or because the file says so.
+        if let Some(needs) = switch.needs.filter(|_| switch.is_idle(&switches)) {
             match field {
                 None => continue,
                 Some(field) => return Err(alone(&field, needs, descriptor)),
@@ -215,7 +213,11 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
 
 fn alone(field: &Field<'_>, needs: &str, descriptor: &Descriptor) -> Problem {
     let example = match descriptor.switch(needs).and_then(|switch| switch.kind) {
-        Some(Kind::Number { least, .. }) => format!("{needs} = {least}"),
+        Some(Kind::Number { least, .. }) => format!("{needs} = {}", least.max(1)),
+        _ if descriptor.switch(needs).is_some_and(|switch| switch.words.contains(&"none")) => {
+            let words = descriptor.switch(needs).map(|switch| &switch.words[..]).unwrap_or_default();
+            format!("{needs} = \"{}\"", words.iter().find(|word| **word != "none").unwrap_or(&""))
+        }
         _ => needs.to_owned(),
     };
     let cause = format!("`{}` does nothing without `{needs}`", field.path);

@@ -61,7 +61,7 @@ fn steps(scenario: &Scenario) -> Result<(), Wrong> {
                 Step::Work(_) => continue,
                 Step::Read(object) | Step::Write(object) => ("ObjectId", object.0, objects),
                 Step::Acquire(lock)
-                | Step::Try(lock)
+                | Step::Try(lock, _)
                 | Step::Check(lock)
                 | Step::Extend(lock)
                 | Step::Release(lock) => ("LockId", lock.0, locks),

@@ -27,11 +27,14 @@ pub(super) struct Setting<'a> {
 impl Setting<'_> {
     /// The host of that name, if it has the role that a word of the grammar asks for.
     fn expect_role(&self, field: &Field<'_>, name: &str, role: Role, word: &str) -> Result<()> {
-        if self.hosts.role(self.host(field, name)?) == role {
+        let host = self.host(field, name)?;
+        let is_client = role == Role::Client;
+        if if is_client { self.hosts.is_client(host) } else { self.hosts.role(host) == role } {
             return Ok(());
         }
-        let names: Vec<&str> = self.hosts.of(role).into_iter().map(|host| self.hosts.name(host)).collect();
-        let what = if role == Role::Client { "client" } else { "node" };
+        let named = || self.hosts.of(role).into_iter().map(|host| self.hosts.name(host)).collect();
+        let names: Vec<&str> = if is_client { self.hosts.clients() } else { named() };
+        let what = if is_client { "client" } else { "node" };
         let cause = format!("`{}`: `{word} {name}` names no {what}, so the event cannot happen", field.path);
         Err(field.problem(cause, format!("the {what}s are {}", suggest::list(&names))))
     }
@@ -42,7 +45,7 @@ impl Setting<'_> {
 
     /// Refuses an event that no run of this scenario can contain.
     pub(super) fn check_possible(&self, field: &Field<'_>, event: &Event) -> Result<()> {
-        let host = |name: &str| self.host(field, name);
+        let host = |name: &str| self.hosts.machine(self.host(field, name)?, field);
         let why_not = match event {
             Event::Executed { command, client, node } => {
                 client.iter().try_for_each(|name| self.expect_role(field, name, Role::Client, "for"))?;
@@ -50,7 +53,7 @@ impl Setting<'_> {
                 let unknown = self.commands().filter(|sent| !sent.contains(&command.as_str()));
                 unknown.map(|sent| format!("the clients of this lock send {}", suggest::list(&sent)))
             }
-            Event::Mark { client, mark } => self.why_never(host(client)?, *mark),
+            Event::Mark { client, mark } => self.why_never(self.host(field, client)?, *mark),
             Event::ClockRead { host: name } => {
                 let never = "only the code of clients reads clocks where a fault can wait for it";
                 (self.hosts.role(host(name)?) != Role::Client).then(|| never.to_owned())
@@ -72,18 +75,16 @@ impl Setting<'_> {
 
     fn why_never(&self, host: HostIndex, mark: Mark) -> Option<String> {
         let Some(client) = self.clients.iter().find(|client| client.host == host) else {
-            let names: Vec<&str> =
-                self.hosts.of(Role::Client).into_iter().map(|host| self.hosts.name(host)).collect();
             return Some(format!(
                 "`{}` runs no program; the clients are {}",
                 self.hosts.name(host),
-                suggest::list(&names)
+                suggest::list(&self.hosts.clients())
             ));
         };
         let has = |wanted: fn(&Step) -> bool| client.program.iter().any(wanted);
         let (happens, lacking) = match mark {
             Mark::Acquire | Mark::Grant | Mark::Refusal => {
-                (has(|step| matches!(step, Step::Acquire(_) | Step::Try(_))), "acquire")
+                (has(|step| matches!(step, Step::Acquire(_) | Step::Try(..))), "acquire")
             }
             Mark::Read => (has(|step| matches!(step, Step::Read(_))), "read"),
             Mark::Check | Mark::Expiry => (has(|step| matches!(step, Step::Check(_))), "check"),
@@ -114,10 +115,11 @@ impl Setting<'_> {
     /// True if the two ever have a connection. A node has one with itself once its operator is told of a failover or a
     /// flush, who types into it over its own network. Such an order need not be in the file: weather may draw it.
     fn talk(&self, one: HostIndex, other: HostIndex) -> bool {
+        use Role::{Client, Node, Resource, Thread};
         match (self.hosts.role(one), self.hosts.role(other)) {
-            (Role::Client, Role::Node | Role::Resource) | (Role::Node | Role::Resource, Role::Client) => true,
-            (Role::Node, Role::Node) => self.master.is_some() || one == other,
-            (Role::Client, Role::Client) | (Role::Resource, _) | (_, Role::Resource) => false,
+            (Client | Thread(_), Node | Resource) | (Node | Resource, Client | Thread(_)) => true,
+            (Node, Node) => self.master.is_some() || one == other,
+            (Client | Thread(_), Client | Thread(_)) | (Resource, _) | (_, Resource) => false,
         }
     }
 

@@ -12,7 +12,7 @@ use super::problem::Result;
 use super::section::Field;
 use super::table::{NOTHING, lock_name};
 use super::units::{self, law_value};
-use crate::model::scenario::{ObjectSetup, Scenario, Step};
+use crate::model::scenario::{DelayLaw, ObjectSetup, Scenario, Step};
 
 const STEPS_MAX: usize = 100;
 const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];
@@ -60,7 +60,12 @@ pub(super) fn written(step: &Step, scenario: &Scenario) -> String {
     };
     match step {
         Step::Acquire(it) => lock("acquire", it),
-        Step::Try(it) => lock("try", it),
+        Step::Try(it, limit) => {
+            let limit = limit
+                .map(|limit| format!(" {}", law_value(&DelayLaw::Fixed(limit)).as_str().unwrap_or_default()))
+                .unwrap_or_default();
+            lock("try", it) + &limit
+        }
         Step::Read(it) => object("read", it),
         Step::Work(law) => format!("work {}", law_value(law).as_str().unwrap_or_default()),
         Step::Check(it) => lock("check", it),
@@ -83,7 +88,7 @@ impl Things<'_> {
         Ok(match word {
             "work" => work(rest, item)?,
             "acquire" => Step::Acquire(lock()?),
-            "try" => Step::Try(lock()?),
+            "try" => self.attempt(rest.trim(), item)?,
             "read" => Step::Read(object()?),
             "check" => Step::Check(lock()?),
             "write" => Step::Write(object()?),
@@ -91,6 +96,23 @@ impl Things<'_> {
             "release" => Step::Release(lock()?),
             _ => return Err(unknown()),
         })
+    }
+
+    /// `try`, with or without a lock's name, and after it a limit. What is a lock's name is no limit.
+    fn attempt(&self, rest: &str, item: &Field<'_>) -> Result<Step> {
+        let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+        let is_limit = last.starts_with(|first: char| first.is_ascii_digit());
+        if !is_limit || self.locks.iter().any(|lock| lock == rest) {
+            return self.lock("try", rest, item).map(|lock| Step::Try(lock, None));
+        }
+        let lock = self.lock("try", name.trim(), item)?;
+        match units::law(last) {
+            Ok(DelayLaw::Fixed(limit)) if !limit.is_zero() => Ok(Step::Try(lock, Some(limit))),
+            _ => Err(item.problem(
+                format!("`{}`: `{}` says no time to try for", item.path, shorten(last)),
+                "write `try` to ask once, or `try 3s`",
+            )),
+        }
     }
 
     fn lock(&self, word: &str, name: &str, item: &Field<'_>) -> Result<LockId> {
@@ -106,7 +128,7 @@ impl Things<'_> {
     /// What the client may hold after this step. Refuses steps that could never do anything.
     fn follow(&self, step: &Step, held: &mut BTreeSet<LockId>, item: &Field<'_>) -> Result<()> {
         let needed = match step {
-            Step::Acquire(lock) | Step::Try(lock) => {
+            Step::Acquire(lock) | Step::Try(lock, _) => {
                 if held.insert(*lock) {
                     return Ok(());
                 }

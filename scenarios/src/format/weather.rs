@@ -294,7 +294,9 @@ pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Opti
     let mut names = Vec::new();
     for item in field.one_or_many() {
         let name = item.naming("a host or a group of hosts", "name `clients`, `nodes`, or one host")?;
-        let role = hosts.and_then(|hosts| Some(hosts.role(hosts.find(name)?)));
+        let host = hosts.and_then(|hosts| Some((hosts, hosts.find(name)?)));
+        let role =
+            host.map(|(hosts, host)| hosts.machine(host, &item).map(|host| hosts.role(host))).transpose()?;
         // A weather of its own knows no hosts: a name in it may be a host of the scenario that it is used for.
         let may_be_host = hosts.is_none() || role.is_some();
         let group = HostGroup::named(name);

@@ -65,6 +65,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         fsync_time,
         master,
         scripts,
+        key_events,
         restart_after,
         restart_clock,
         min_replicas_to_write,
@@ -94,6 +95,9 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         KnownScripts::Loaded => "loaded",
     };
     put(&mut table, "scripts", scripts);
+    if !key_events.is_empty() {
+        put(&mut table, "notify_keyspace_events", key_events.as_str());
+    }
     put(&mut table, "restart_after", typed(*restart_after));
     let restart_clock = match restart_clock {
         RestartClock::True => "true-time",
@@ -200,6 +204,9 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
     let ClientSetup { host, start, program, ttl, rounds, retry, give_up_after, on_lost_lock } = client;
     let mut table = Table::new();
     put(&mut table, "name", name(scenario, *host));
+    if let Some(process) = scenario.process_of(*host) {
+        put(&mut table, "process", name(scenario, process));
+    }
     put(
         &mut table,
         "program",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use doublehold_sim::RatePpb;
 use doublehold_words::list;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// A host, by its place in [`Scenario::hosts`](crate::Scenario::hosts).
@@ -12,7 +12,7 @@ use thiserror::Error;
 #[serde(transparent)]
 pub struct HostIndex(pub usize);
 
-/// A host and its clocks.
+/// A host and its clocks; or a thread, which has none of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSetup {
     /// Its name.
@@ -26,15 +26,35 @@ pub struct HostSetup {
 }
 
 /// What a host is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Runs Redis.
     Node,
     /// Guards the data the lock protects.
     Resource,
-    /// Runs lock code.
+    /// Runs lock code: one client, or a process of several, which are threads.
     Client,
+    /// A client that is a thread of the process on this host. It is no machine: clocks, links and faults are its
+    /// process's.
+    Thread(HostIndex),
+}
+
+impl Role {
+    /// The word that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Node => "node",
+            Role::Resource => "resource",
+            Role::Client => "client",
+            Role::Thread(_) => "thread",
+        }
+    }
+}
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 /// One host or several, by name.

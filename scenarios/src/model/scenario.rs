@@ -42,7 +42,8 @@ pub struct Scenario {
     pub sets: Vec<String>,
     /// What it should show. A predicate that is not named is reported and not compared.
     pub expect: BTreeMap<Predicate, Expected>,
-    /// All hosts: nodes first, then the resource, then clients. An index into this list is a [`HostIndex`].
+    /// All hosts: nodes first, then the resource, then clients, and each process before its threads. An index into this
+    /// list is a [`HostIndex`].
     pub hosts: Vec<HostSetup>,
     /// The lock under test.
     pub lock: LockSetup,
@@ -68,6 +69,14 @@ impl Scenario {
     /// The seed to run it from where nobody asks for another.
     pub fn own_seed(&self) -> Seed {
         self.seed.unwrap_or(Seed(1))
+    }
+
+    /// The process that a host is a thread of; `None` of one that is no thread.
+    pub fn process_of(&self, host: HostIndex) -> Option<HostIndex> {
+        match self.hosts.get(host.0)?.role {
+            Role::Thread(process) => Some(process),
+            Role::Node | Role::Resource | Role::Client => None,
+        }
     }
 
     /// How long a grant of the client on this host lasts.
@@ -135,6 +144,8 @@ pub struct NodesSetup {
     pub master: Option<HostIndex>,
     /// Which scripts they know when the run begins.
     pub scripts: KnownScripts,
+    /// Which events of keys they tell to who has subscribed to them, in the letters of `notify-keyspace-events`.
+    pub key_events: String,
     /// For how long a node whose process or power was lost stays away at least: the delayed restart that Redlock's
     /// page asks for. What never comes back stays away.
     pub restart_after: Duration,
@@ -224,7 +235,7 @@ pub struct ObjectSetup {
 /// What one client does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSetup {
-    /// Its host.
+    /// Its host, or the thread that it is.
     pub host: HostIndex,
     /// When its program begins; `None`: at once.
     pub start: Option<When>,
@@ -260,8 +271,8 @@ pub enum OnLostLock {
 pub enum Step {
     /// Ask for a lock until it is granted.
     Acquire(LockId),
-    /// Ask once; without a grant the round is over.
-    Try(LockId),
+    /// Ask once, or for so long; without a grant the round is over.
+    Try(LockId, Option<Duration>),
     /// Read an object.
     Read(ObjectId),
     /// Be busy for a while.
@@ -281,7 +292,7 @@ impl Step {
     pub fn law(&self) -> Option<&DelayLaw> {
         match self {
             Step::Work(law) => Some(law),
-            Step::Acquire(_) | Step::Try(_) | Step::Extend(_) | Step::Release(_) => None,
+            Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
             Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
         }
     }
@@ -290,7 +301,7 @@ impl Step {
     pub fn law_mut(&mut self) -> Option<&mut DelayLaw> {
         match self {
             Step::Work(law) => Some(law),
-            Step::Acquire(_) | Step::Try(_) | Step::Extend(_) | Step::Release(_) => None,
+            Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
             Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
         }
     }

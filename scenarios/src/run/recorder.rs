@@ -20,7 +20,7 @@ use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::run::client::stage::Witness;
 use crate::run::kept;
-use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment};
+use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
 use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
 use crate::run::keys::lock_keys::LockKeys;
@@ -65,7 +65,7 @@ enum Entry {
 /// A client's request, as the node that executes it sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    /// Whose host it came from, if that is a client's.
+    /// Whose host it came from; `None` of a process with several threads, where the call says whose it is.
     pub(crate) client: Option<ClientId>,
     /// The connection it came on.
     pub(crate) connection: ConnectionNumber,
@@ -139,6 +139,28 @@ impl Recorder {
     /// Puts a client into a call, or into none. The call it was in.
     pub(crate) fn set_call(&self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
         self.lock().attribution.set_call(client, call)
+    }
+
+    /// From now on the code of this thread runs, or none that is a thread's. Whose ran before.
+    pub(crate) fn set_acting(&self, thread: Option<ClientId>) -> Option<ClientId> {
+        self.lock().attribution.set_acting(thread)
+    }
+
+    /// Whose code runs that holds what was made for this client.
+    pub(crate) fn acting_for(&self, client: ClientId) -> ClientId {
+        self.lock().attribution.acting_for(client)
+    }
+
+    /// Who began a call of acquire.
+    pub(crate) fn client_of(&self, call: CallId) -> Option<ClientId> {
+        self.lock().attribution.client_of(call)
+    }
+
+    /// Whose request it is, if that is known.
+    pub(crate) fn whose(&self, sent: Sent) -> Option<ClientId> {
+        let record = self.lock();
+        let sent = record.first_sent(sent);
+        record.client_of(sent, record.attribution.sender(sent.connection, sent.request))
     }
 
     /// Whether the code of the call that a client is in runs from now on.
@@ -332,7 +354,8 @@ impl Recorder {
         let sent = sent.map(|sent| record.first_sent(sent));
         let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
         let (at, database) = (self.now(), change.database);
-        let (moment, client) = (record.moment(), sent.and_then(|sent| sent.client));
+        let client = sent.and_then(|sent| record.client_of(sent, sender));
+        let moment = record.moment();
         let by = Circumstances { node, database, lock, origin, sender, client, at, moment };
         record.keys.changed(lock, sender.map(|sender| sender.call));
         let (whole, before) = (record.keys.is_claim(change.key), record.lanes.len());
@@ -378,6 +401,11 @@ impl Record {
             request: first + sent.request,
             ..sent
         })
+    }
+
+    /// Whose request it is: its host's client, or the thread whose call it belongs to.
+    fn client_of(&self, sent: Sent, sender: Option<Sender>) -> Option<ClientId> {
+        sent.client.or_else(|| self.attribution.client_of(sender?.call))
     }
 
     /// How much is recorded so far.

@@ -24,6 +24,7 @@ use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
 use super::odds::{Odds, convolved, distinct};
 use super::{Brought, HostGroup, RandomFault, Sign, Weather};
+use crate::model::cast::Cast;
 use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
 use crate::model::when::{Event, Nth, StepKind, When};
@@ -65,7 +66,7 @@ impl Climate {
             at_steps: weather.at_steps,
             lines: Vec::new(),
             idle: Vec::new(),
-            steps: Steps::of(steps),
+            steps: Steps::of(steps, &scenario.cast()),
         };
         let mut known = BTreeMap::new();
         for fault in &weather.faults {
@@ -402,7 +403,7 @@ fn round(duration: Duration) -> Duration {
 }
 
 /// Where faults can strike: the events of each sort of step, and how many of each there are. First those of all hosts,
-/// and then each host's own.
+/// and then each host's own: of a process, also those of its threads.
 #[derive(Clone, Debug, Default)]
 struct Steps {
     all: Sorts,
@@ -412,14 +413,14 @@ struct Steps {
 type Sorts = Vec<(StepKind, Vec<(Event, u32)>)>;
 
 impl Steps {
-    fn of(steps: &[Nth]) -> Steps {
+    fn of(steps: &[Nth], cast: &Cast) -> Steps {
         let mut counts: BTreeMap<(StepKind, String), (Event, u32)> = BTreeMap::new();
         for Nth { event, nth } in steps {
             counts.insert((event.step(), event.to_string()), (event.clone(), *nth));
         }
         let mut found = Steps::default();
         for ((sort, _), (event, count)) in counts {
-            if let Some(host) = event.host() {
+            if let Some(host) = event.host().map(|host| cast.machine_named(host)) {
                 add(found.of.entry(host.to_owned()).or_default(), sort, (event.clone(), count));
             }
             add(&mut found.all, sort, (event, count));

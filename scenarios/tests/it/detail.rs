@@ -97,6 +97,7 @@ fn every_reply_of_a_node_answers_a_request_that_arrived_before() {
                         );
                         read += 1;
                     }
+                    (PhraseKind::Push, _) => {}
                     (PhraseKind::Replication, _) => {
                         let nodes = [message.from, message.to].map(|host| role(report, host) == Role::Node);
                         assert_eq!(nodes, [true, true], "{message:?}");

@@ -508,14 +508,39 @@ fn what_is_no_moment_at_all_is_answered_with_the_grammar() {
 fn combinations_that_say_nothing_are_refused() {
     check(&[
         (
+            "\"try\"",
+            "\"try 0s\"",
+            "line 9: `clients.1.program.0`: `0s` says no time to try for | hint: write `try` to ask once, or `try 3s`",
+        ),
+        (
+            "names = [",
+            "notify_keyspace_events = \"gx\", names = [",
+            "line 3: `nodes.notify_keyspace_events`: `gx` asks a node for no events | hint: use K, E or both, and A or letters of events, such as \"KA\" or \"Kgx\"",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"single\", poll = \"1s\"",
+            "line 2: `lock.poll` does nothing without `wake` | hint: add `wake = \"poll\"`",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"single\", wake = \"poll\", poll = \"none\"",
+            "line 2: a client that waits by `poll`, and every `none`, never asks again | hint: use a duration for `poll`, or another `wake`",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"single\", wake = \"list\", release = \"plain-delete\"",
+            "line 2: only a release by a script tells those who wait | hint: use `release = \"compare-and-delete\"`, or another `wake`",
+        ),
+        (
             "algorithm = \"redlock\"",
             "algorithm = \"single\", quorum = 2",
-            "line 2: `lock.quorum` means nothing to the `single` lock | hint: remove it, or change `lock.algorithm` to `redlock`; `single` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `request_timeout`, `on_timeout`, `release`, `fencing`, `extend_if_missing` and `release_on_failure`",
+            "line 2: `lock.quorum` means nothing to the `single` lock | hint: remove it, or change `lock.algorithm` to `redlock`; `doublehold locks single` shows what that takes",
         ),
         (
             "algorithm = \"redlock\"",
             "algorithm = \"redlock\", fencing = true",
-            "line 2: `lock.fencing` means nothing to the `redlock` lock | hint: remove it, or change `lock.algorithm` to `single` or `replicated`; `redlock` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `quorum`, `order`, `node_timeout`, `on_timeout`, `token`, `tries`, `retry_delay`, `jitter`, `release`, `release_on`, `on_failed_extension`, `extend_if_missing`, `late_renewal_counts`, `extension_votes`, `tells_deadline` and `release_on_failure`",
+            "line 2: `lock.fencing` means nothing to the `redlock` lock | hint: remove it, or change `lock.algorithm` to `single` or `replicated`; `doublehold locks redlock` shows what that takes",
         ),
         (
             "algorithm = \"redlock\"",

@@ -3,12 +3,14 @@
 //! One binary, since each links all that a run needs.
 
 mod attribution;
+mod awake;
 mod catalogue;
 mod connections;
 mod contrast;
 mod detail;
 mod determinism;
 mod drivers;
+mod exclusion;
 mod failover;
 mod format;
 mod format_hints;
@@ -27,6 +29,7 @@ mod several;
 mod steps;
 mod subject;
 mod suspension;
+mod threads;
 mod waits;
 mod weather;
 mod wiring;

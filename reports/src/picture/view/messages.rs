@@ -34,7 +34,7 @@ pub(super) fn locks(messages: &[Message], scenario: &Scenario) -> Vec<Option<Loc
             let place = (message.connection, phrase.number);
             match phrase.kind {
                 PhraseKind::Reply => asked.get(&place).copied(),
-                PhraseKind::Replication => named(&phrase.words, names),
+                PhraseKind::Replication | PhraseKind::Push => named(&phrase.words, names),
                 PhraseKind::Request => {
                     let lock = named(&phrase.words, names)?;
                     asked.insert(place, lock);

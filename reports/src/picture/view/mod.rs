@@ -17,7 +17,7 @@ mod overlaps;
 
 pub use clocks::{ClockSeries, ClockStretch};
 use doublehold_history::{LockId, Predicate, TrueNs};
-use doublehold_scenarios::detail::{Detail, Message};
+use doublehold_scenarios::detail::{Detail, HostClocks, Message};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_words::clean;
@@ -126,6 +126,9 @@ impl View {
         let facts = Facts::new(Timeline::of_run(report));
         let story = story::select(&facts);
         let detail = detail.unwrap_or_default();
+        // A thread has its process's.
+        let is_machine = |clocks: &HostClocks| report.scenario.process_of(clocks.host).is_none();
+        let clocks: Vec<HostClocks> = detail.clocks.iter().filter(|it| is_machine(it)).cloned().collect();
         let events = events::lines(&facts);
         let verdict = |(predicate, verdict): (Predicate, &doublehold_history::Verdict)| VerdictLine {
             predicate,
@@ -149,7 +152,7 @@ impl View {
             message_locks: messages::locks(&detail.messages, &report.scenario),
             messages: messages::cleaned(detail.messages),
             epoch_ms: detail.epoch_ns / 1_000_000,
-            clocks: clocks::series(&detail.clocks, detail.epoch_ns),
+            clocks: clocks::series(&clocks, detail.epoch_ns),
         }
     }
 }
@@ -157,7 +160,7 @@ impl View {
 fn hosts(facts: &Facts<'_>) -> Vec<HostLine> {
     let line = |(index, (_, role)): (usize, &(&str, Role))| {
         let host = HostIndex(index);
-        let sign = (*role == Role::Client).then(|| facts.signs.of(facts.place_of(host)));
+        let sign = facts.run.clients.contains(&host).then(|| facts.signs.of(facts.place_of(host)));
         HostLine { name: facts.host(host), role: *role, sign }
     };
     facts.run.hosts.iter().enumerate().map(line).collect()

@@ -9,7 +9,7 @@ use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
 use crate::sentences::faults::{end_of, is_stopped, kind_of};
-use crate::sentences::seen::{Claim, Seen, between, says};
+use crate::sentences::seen::{Claim, Seen, between, clock_of, says};
 
 /// A kind of cause, and whether what it says is so. `None`: it names what is not there.
 pub(crate) struct Rule {
@@ -331,7 +331,8 @@ fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let ttl = seen.report.scenario.lock.ttl;
     let allowed = says(&it["allowed"], ttl - ttl / 100 - Duration::from_millis(2));
     let took = Duration::from_secs_f64(it["took"].split(' ').next()?.parse().ok()?);
-    let bounds = took > ttl && took <= between(asked, at) + Duration::from_micros(500);
+    let bounds = took > ttl - ttl / 100 - Duration::from_millis(3)
+        && took <= between(asked, at) + Duration::from_micros(500);
     let stopped = it.name("stop").is_none_or(|stop| {
         let kind = if stop.as_str() == "paused" { "pause" } else { "suspend" };
         let host = seen.host_of(who);
@@ -341,7 +342,7 @@ fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
                 && fault.from.is_some_and(|from| asked <= from && from < at)
         })
     });
-    let clock = seen.report.scenario.lock.switches.get("clock")?.to_string();
+    let clock = clock_of(&seen.report.scenario.lock);
     let harmless = seen.report.verdicts.iter().all(|(_, verdict)| verdict.evidence().is_empty());
     Some(allowed && bounds && stopped && harmless && clock == it["clock"])
 }

@@ -55,7 +55,9 @@ fn wrong_of_lock(
         let found = match host.role {
             Role::Node => node(seen, HostIndex(index), lane(&host.name))
                 .or_else(|| node_in_time(seen, HostIndex(index), lane(&host.name), &moments)),
-            Role::Client => client(seen, HostIndex(index), lane(&host.name), &moments),
+            // A process has no lane: its threads have.
+            Role::Client if seen.report.scenario.cast().threads(HostIndex(index)).next().is_some() => None,
+            Role::Client | Role::Thread(_) => client(seen, HostIndex(index), lane(&host.name), &moments),
             Role::Resource => None,
         };
         wrong.extend(found.map(|why| format!("{}: {why}: {}", host.name, lane(&host.name))));

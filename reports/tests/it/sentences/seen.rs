@@ -7,7 +7,7 @@ use std::time::Duration;
 use doublehold_history::{CallId, ClientId, EventKind, TrueNs};
 use doublehold_scenarios::cast::Cast;
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
-use doublehold_scenarios::scenario::HostIndex;
+use doublehold_scenarios::scenario::{HostIndex, LockSetup};
 use doublehold_sim::{Event, Fault, HostId, PlannedFault, Record, SimTime, Trigger};
 
 /// A run with its trace.
@@ -169,4 +169,12 @@ pub(crate) fn says(text: &str, duration: Duration) -> bool {
 
 pub(crate) fn between(from: TrueNs, to: TrueNs) -> Duration {
     Duration::from_nanos(to.0.saturating_sub(from.0))
+}
+
+/// The clock that the lock counts on: as chosen, as its library has it, or the one that nobody sets.
+pub(crate) fn clock_of(lock: &LockSetup) -> String {
+    let known = doublehold_lockimpl::descriptors().into_iter().find(|known| known.name == lock.algorithm);
+    let fixed = known.and_then(|known| known.profile).map(|(profile, _)| (profile.fixed)());
+    let fixed = fixed.as_ref().and_then(|fixed| fixed.get("clock"));
+    lock.switches.get("clock").or(fixed).map_or("monotonic".to_owned(), ToString::to_string)
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
-use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, NodeName, Released};
+use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released};
 
 use super::caught::{CaughtLock, End};
 use super::resource::ResourceLink;
@@ -34,6 +34,8 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) objects: Vec<ObjectSetup>,
     /// What builds its lock.
     pub(crate) kind: Arc<dyn LockKind<S>>,
+    /// Whether that waits by itself for a lock that is taken.
+    pub(crate) waits: bool,
     pub(crate) nodes: Vec<NodeName>,
     /// The name of the resource's host.
     pub(crate) resource: String,
@@ -199,8 +201,11 @@ impl<S: Stage> Client<'_, S> {
                 continue;
             }
             match step {
-                Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, true).await,
-                Step::Try(lock) => stopped = !self.acquire(&mut turn, *lock, false).await,
+                Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, None).await,
+                Step::Try(lock, limit) => {
+                    let limit = limit.unwrap_or(Duration::ZERO);
+                    stopped = !self.acquire(&mut turn, *lock, Some(limit)).await;
+                }
                 Step::Read(object) => self.read(&mut turn, *object).await?,
                 Step::Work(law) => self.sleep(law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
@@ -222,14 +227,17 @@ impl<S: Stage> Client<'_, S> {
         self.program.objects[object.0 as usize].lock
     }
 
-    /// Asks for a lock, again and again if `insist`. Whether it was granted.
-    async fn acquire(&mut self, turn: &mut Turn, lock: LockId, insist: bool) -> bool {
+    /// Asks for a lock, again and again while there is patience: for so long, or the client's own. A lock that waits by
+    /// itself is left to say when a limit has passed. Whether it was granted.
+    async fn acquire(&mut self, turn: &mut Turn, lock: LockId, limit: Option<Duration>) -> bool {
         let name = &self.program.lock.names[lock.0 as usize];
-        let patience_ends = self.stage.now().saturating_add(self.program.plan.give_up_after);
+        let patience = limit.unwrap_or(self.program.plan.give_up_after);
+        let patience_ends = self.stage.now().saturating_add(patience);
+        let asks_once = self.program.waits && limit.is_some();
         loop {
             self.mark("acquire").await;
             let grant = self.recorder.begin(self.program.client, lock);
-            let acquired = self.lock.acquire(name, self.ttl()).await;
+            let acquired = self.ask(name, patience_ends).await;
             self.recorder.leave(self.program.client);
             match acquired {
                 Acquired::Granted(lease) => {
@@ -249,11 +257,21 @@ impl<S: Stage> Client<'_, S> {
                 }
             }
             self.mark("refusal").await;
-            if !insist || self.stage.now() >= patience_ends {
+            if asks_once || self.stage.now() >= patience_ends {
                 self.note(|client| EventKind::GaveUp { client, call: grant });
                 return false;
             }
             self.sleep(&self.program.plan.retry).await;
+        }
+    }
+
+    /// Asks once, or leaves it to the lock to wait where it can, and where there is something to wait for.
+    async fn ask(&mut self, name: &str, patience_ends: MonotonicTime) -> Acquired {
+        let left = Duration::from_nanos(patience_ends.0.saturating_sub(self.stage.now().0));
+        if self.program.waits && !left.is_zero() {
+            self.lock.acquire_within(name, self.ttl(), left).await
+        } else {
+            self.lock.acquire(name, self.ttl()).await
         }
     }
 

@@ -43,7 +43,10 @@ impl Store {
         Store { resource: Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules))), locks }
     }
 
-    fn execute(&self, request: &Request, client: ClientId, recorder: &Recorder) -> Answer {
+    fn execute(&self, request: &Request, client: Option<ClientId>, recorder: &Recorder) -> Answer {
+        let Some(client) = client.or_else(|| recorder.client_of(request.grant)) else {
+            return Answer::Refused; // nobody asked for that grant
+        };
         let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
         execute(request, lock, &mut resource, client, recorder)
@@ -70,6 +73,11 @@ pub(in crate::run) fn asked(frame: &[u8], objects: &[&str]) -> String {
     }
 }
 
+/// The grant that a request is made under; `None` of bytes that are no request.
+pub(in crate::run) fn grant_of(frame: &[u8]) -> Option<CallId> {
+    frame.try_into().ok().map(|frame| Request::decode(frame).grant)
+}
+
 /// An answer in words.
 pub(in crate::run) fn answered(frame: &[u8]) -> String {
     match frame.try_into().map(Answer::decode) {
@@ -79,10 +87,11 @@ pub(in crate::run) fn answered(frame: &[u8]) -> String {
     }
 }
 
-/// Serves one client's connection until it ends. What was asked for until then was done.
+/// Serves a connection of one client until it ends, or of `None`, whose calls say whose they are. What was asked for
+/// until then was done.
 pub(crate) async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    client: ClientId,
+    client: Option<ClientId>,
     store: &Store,
     recorder: &Recorder,
 ) -> io::Result<()> {

@@ -13,9 +13,11 @@
 //! Does not hide that labels take room: a driver whose network takes nothing stops taking requests a little earlier.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_sim::StreamLike;
@@ -33,16 +35,59 @@ pub(crate) struct CallConnection {
     driver: MultiplexedConnection,
     client: ClientId,
     recorder: Recorder,
+    ended: Ended,
 }
 
 impl CallConnection {
-    /// `driver` writes to a [`CallStream`].
-    pub(crate) fn new(driver: MultiplexedConnection, client: ClientId, recorder: Recorder) -> CallConnection {
-        CallConnection { driver, client, recorder }
+    /// `driver` writes to a [`CallStream`], and somebody says when it has `ended`.
+    pub(crate) fn new(
+        driver: MultiplexedConnection,
+        client: ClientId,
+        recorder: Recorder,
+        ended: Ended,
+    ) -> CallConnection {
+        CallConnection { driver, client, recorder, ended }
+    }
+
+    /// Waits until its driver has ended.
+    pub(crate) async fn closed(&self) {
+        self.ended.wait().await;
     }
 
     fn call(&self) -> Option<CallId> {
         self.recorder.call_of(self.client)
+    }
+}
+
+/// Whether a driver has ended, and who waits for that.
+#[derive(Clone, Default)]
+pub(crate) struct Ended(Arc<Mutex<(bool, Vec<Waker>)>>);
+
+impl Ended {
+    /// The driver, which says it when it has ended.
+    pub(crate) async fn after(self, driver: impl Future<Output = ()>) {
+        driver.await;
+        let mut state = self.lock();
+        state.0 = true;
+        let waiting = std::mem::take(&mut state.1);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    async fn wait(&self) {
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            if state.0 {
+                return Poll::Ready(());
+            }
+            state.1.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (bool, Vec<Waker>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Not checked: what merely makes no sense, such as a client that releases what it never acquired.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cannot::{Limit, way_out};
 use crate::format::numbers;
@@ -56,6 +56,31 @@ pub enum PrepareError {
         /// How many it has.
         programs: usize,
     },
+    /// A process that has one thread, or a program besides its threads'.
+    #[error(
+        "the process `{host}` has {threads} threads and {programs} programs of its own: give it two threads and none"
+    )]
+    NoProcess {
+        /// Its name.
+        host: String,
+        /// The clients that are its threads.
+        threads: usize,
+        /// Its own programs.
+        programs: usize,
+    },
+    /// A process that is elsewhere among the hosts than a file would put it.
+    #[error("the process `{0}` is not right before the first of its threads: put it there")]
+    ProcessPlace(String),
+    /// A fault, or a link, of a thread, which is no machine.
+    #[error(
+        "`{thread}` is a thread of `{process}`: faults and links are the whole process's, so name `{process}`"
+    )]
+    OfThread {
+        /// Its name.
+        thread: String,
+        /// Its process's.
+        process: String,
+    },
     /// A number of a lock, an object or a host that there is not.
     #[error("{cause}\nhint: {hint}")]
     NoSuchNumber {
@@ -69,6 +94,12 @@ pub enum PrepareError {
 /// Looks for what an engine could not make a world of.
 pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
     let mut names = BTreeSet::new();
+    let mut threads: BTreeMap<usize, usize> = BTreeMap::new();
+    for setup in &scenario.hosts {
+        if let Role::Thread(process) = setup.role {
+            *threads.entry(process.0).or_default() += 1;
+        }
+    }
     for (host, setup) in scenario.hosts.iter().enumerate() {
         if setup.name.is_empty() {
             return Err(PrepareError::NoName(host));
@@ -77,8 +108,17 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
             return Err(PrepareError::SameName(setup.name.clone()));
         }
         let programs = scenario.clients.iter().filter(|client| client.host.0 == host).count();
-        if setup.role == Role::Client && programs != 1 {
-            return Err(PrepareError::NotOneProgram { host: setup.name.clone(), programs });
+        let threads = threads.get(&host).copied().unwrap_or(0);
+        match setup.role {
+            Role::Client if threads > 0 => {
+                if threads == 1 || programs > 0 {
+                    return Err(PrepareError::NoProcess { host: setup.name.clone(), threads, programs });
+                }
+            }
+            Role::Client | Role::Thread(_) if programs != 1 => {
+                return Err(PrepareError::NotOneProgram { host: setup.name.clone(), programs });
+            }
+            Role::Node | Role::Resource | Role::Client | Role::Thread(_) => {}
         }
     }
     let is = |host: HostIndex, what, role, wanted| match scenario.hosts.get(host.0) {
@@ -87,9 +127,36 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
     };
     is(scenario.resource.host, "the resource's host", Role::Resource, "resource")?;
     scenario.nodes.master.map_or(Ok(()), |master| is(master, "the master", Role::Node, "node"))?;
-    scenario
-        .clients
-        .iter()
-        .try_for_each(|it| is(it.host, "the host of a program", Role::Client, "client"))?;
+    for (host, setup) in scenario.hosts.iter().enumerate() {
+        if let Role::Thread(process) = setup.role {
+            is(process, "the process of a thread", Role::Client, "client")?;
+            // Where a file would put it: in another place it would be another world when it was read again.
+            let next = scenario.hosts.get(process.0 + 1).map(|next| next.role);
+            if process.0 > host || next != Some(setup.role) {
+                return Err(PrepareError::ProcessPlace(scenario.hosts[process.0].name.clone()));
+            }
+        }
+    }
+    scenario.clients.iter().try_for_each(|it| match scenario.process_of(it.host) {
+        Some(_) => Ok(()),
+        None => is(it.host, "the host of a program", Role::Client, "client"),
+    })?;
+    machines_only(scenario)?;
     numbers::wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
+}
+
+/// Looks for faults and links of threads: a file that said so could not be read.
+fn machines_only(scenario: &Scenario) -> Result<(), PrepareError> {
+    let refuse = |(thread, process): (usize, HostIndex)| PrepareError::OfThread {
+        thread: scenario.hosts[thread].name.clone(),
+        process: scenario.hosts[process.0].name.clone(),
+    };
+    let process = |host: HostIndex| Some((host.0, scenario.process_of(host)?));
+    let linked = scenario.links.iter().find_map(|(from, to, _)| process(*from).or_else(|| process(*to)));
+    let named = || {
+        let names: Vec<String> = scenario.faults.iter().flat_map(|fault| fault.effect.hosts().0).collect();
+        let threads = (0..scenario.hosts.len()).map(HostIndex).filter_map(process);
+        threads.into_iter().find(|(thread, _)| names.contains(&scenario.hosts[*thread].name))
+    };
+    linked.or_else(named).map_or(Ok(()), |found| Err(refuse(found)))
 }

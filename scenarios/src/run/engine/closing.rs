@@ -31,7 +31,13 @@ pub(in crate::run) fn fault_reports(
 ) -> Vec<FaultReport> {
     let reports = |(fault, struck): (&Fault, &Vec<Struck>)| {
         let named = fault.effect.hosts();
-        let mut hosts: Vec<HostIndex> = named.0.iter().filter_map(|name| cast.host(name).ok()).collect();
+        // What befalls a process befalls its threads, each of which is drawn.
+        let threads = |host: HostIndex| {
+            let threads: Vec<HostIndex> = cast.threads(host).collect();
+            if threads.is_empty() { vec![host] } else { threads }
+        };
+        let named = named.0.iter().filter_map(|name| cast.host(name).ok());
+        let mut hosts: Vec<HostIndex> = named.flat_map(threads).collect();
         if matches!(fault.effect.kind().nature, Nature::Link | Nature::Message) {
             hosts.sort_unstable();
         }

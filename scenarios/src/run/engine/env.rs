@@ -11,15 +11,16 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Statics, Task, WallTime,
-    connection_config, connection_info,
+    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task, WallTime,
+    connection_config, connection_info, listening_config, listening_info,
 };
 use doublehold_sim::{Host, HostLike};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
-use super::calls::{CallConnection, CallStream};
+use super::calls::{CallConnection, CallStream, Ended};
 use super::drivers::Drivers;
+use super::threads::{AsThread, Starts};
 use crate::model::cast::Cast;
 use crate::run::Driver;
 use crate::run::client::caught::End;
@@ -34,14 +35,16 @@ pub(crate) const REDIS_PORT: u16 = 6379;
 #[derive(Clone)]
 pub struct SimEnv<H = Host> {
     pub(in crate::run) host: H,
-    client: ClientId,
-    cast: Arc<Cast>,
+    pub(in crate::run) client: ClientId,
+    pub(in crate::run) cast: Arc<Cast>,
     recorder: Recorder,
     driver: Driver,
     /// Of connections that are in the hands of somebody's own code.
     pub(in crate::run) drivers: Drivers,
     /// Of this process.
     statics: Statics,
+    /// The threads of this host that may begin, where it has several.
+    pub(in crate::run) starts: Starts,
 }
 
 impl<H: HostLike> SimEnv<H> {
@@ -61,7 +64,18 @@ impl<H: HostLike> SimEnv<H> {
             driver,
             drivers: Drivers::default(),
             statics: Statics::default(),
+            starts: Starts::default(),
         }
+    }
+
+    /// The same, with what other lives of its process were told.
+    pub(in crate::run) fn with_starts(self, starts: Starts) -> SimEnv<H> {
+        SimEnv { starts, ..self }
+    }
+
+    /// The same process as another of its threads sees it.
+    pub(in crate::run) fn of_thread(&self, client: ClientId) -> SimEnv<H> {
+        SimEnv { client, ..self.clone() }
     }
 }
 
@@ -71,6 +85,8 @@ pub struct Connection<H: HostLike = Host>(Driven<H>);
 enum Driven<H: HostLike> {
     RedisRs(CallConnection),
     Lean(LeanConnection<H>),
+    /// Of a connection on which the node may push: redis-rs', without labels. It counts the arguments of a `SUBSCRIBE`.
+    Listening(MultiplexedConnection),
 }
 
 // Derived, it would ask for streams that can be cloned.
@@ -79,6 +95,7 @@ impl<H: HostLike> Clone for Connection<H> {
         Connection(match &self.0 {
             Driven::RedisRs(connection) => Driven::RedisRs(connection.clone()),
             Driven::Lean(connection) => Driven::Lean(connection.clone()),
+            Driven::Listening(connection) => Driven::Listening(connection.clone()),
         })
     }
 }
@@ -88,6 +105,7 @@ impl<H: HostLike> ConnectionLike for Connection<H> {
         match &mut self.0 {
             Driven::RedisRs(connection) => connection.req_packed_command(cmd),
             Driven::Lean(connection) => connection.req_packed_command(cmd),
+            Driven::Listening(connection) => connection.req_packed_command(cmd),
         }
     }
 
@@ -100,6 +118,7 @@ impl<H: HostLike> ConnectionLike for Connection<H> {
         match &mut self.0 {
             Driven::RedisRs(connection) => connection.req_packed_commands(pipeline, offset, count),
             Driven::Lean(connection) => connection.req_packed_commands(pipeline, offset, count),
+            Driven::Listening(connection) => connection.req_packed_commands(pipeline, offset, count),
         }
     }
 
@@ -107,6 +126,7 @@ impl<H: HostLike> ConnectionLike for Connection<H> {
         match &self.0 {
             Driven::RedisRs(connection) => connection.get_db(),
             Driven::Lean(connection) => connection.get_db(),
+            Driven::Listening(connection) => connection.get_db(),
         }
     }
 }
@@ -166,21 +186,31 @@ impl<H: HostLike> Env for SimEnv<H> {
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
         let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
-        let end = End { stage: self.clone(), recorder, client: self.client, name };
+        // What a thread starts is its own, also through what another thread made.
+        let client = self.recorder.acting_for(self.client);
+        let end = End { stage: self.clone(), recorder, client, name };
         let (handle, task) = Task::new(end.if_panics(task));
-        let call = self.recorder.call_of(self.client);
-        self.host.spawn(InCall {
-            client: self.client,
-            call,
-            recorder: self.recorder.clone(),
-            task: Box::pin(task),
-        });
+        let call = self.recorder.call_of(client);
+        let task = InCall { client, call, recorder: self.recorder.clone(), task: Box::pin(task) };
+        match self.cast.is_thread(self.cast.client(client)) {
+            true => self.host.spawn(AsThread::new(client, self.recorder.clone(), task)),
+            false => self.host.spawn(task),
+        }
         handle
     }
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<H::Stream> {
         let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
         self.host.connect(to, port).await.map_err(io::Error::from)
+    }
+
+    async fn closed(&self, conn: &Connection<H>) {
+        match &conn.0 {
+            Driven::RedisRs(connection) => connection.closed().await,
+            Driven::Lean(connection) => connection.closed().await,
+            // Whoever listens is told by the last push.
+            Driven::Listening(_) => std::future::pending().await,
+        }
     }
 
     async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection<H>> {
@@ -193,8 +223,20 @@ impl<H: HostLike> Env for SimEnv<H> {
         let stream = CallStream::new(stream, recorder.clone());
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
-        self.host.spawn(driver);
-        Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder))))
+        let ended = Ended::default();
+        self.host.spawn(ended.clone().after(driver));
+        Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder, ended))))
+    }
+
+    async fn listen(&self, node: &NodeName) -> redis::RedisResult<(Connection<H>, Pushes)> {
+        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
+        let (sender, pushes) = Pushes::channel();
+        let config = listening_config(sender);
+        let (connection, driver) =
+            MultiplexedConnection::new_with_config(&listening_info(), stream, config).await?;
+        self.host.spawn(self.drivers.share(driver));
+        Ok((Connection(Driven::Listening(connection)), pushes))
     }
 }
 
@@ -212,7 +254,7 @@ impl<H: HostLike> RedisRs for SimEnv<H> {
 /// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's
 /// program has got to meanwhile.
 struct InCall<F> {
-    client: ClientId,
+    pub(in crate::run) client: ClientId,
     call: Option<CallId>,
     recorder: Recorder,
     task: Pin<Box<F>>,

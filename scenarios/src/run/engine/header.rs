@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use doublehold_history::{Bounds, Header};
 
+use crate::model::cast::Cast;
 use crate::model::scenario::{Role, Scenario};
 
 /// Complete but for the seed.
-pub(in crate::run) fn header(scenario: &Scenario) -> Header {
+pub(in crate::run) fn header(scenario: &Scenario, cast: &Cast) -> Header {
     let names =
         |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
     Header {
         version: Header::VERSION,
         scenario: scenario.name.clone(),
         seed: 0,
-        clients: names(Role::Client),
+        clients: cast.clients().map(|client| cast.name(client).to_owned()).collect(),
         nodes: names(Role::Node),
         locks: scenario.lock.names.clone(),
         objects: scenario.resource.objects.iter().map(|object| object.name.clone()).collect(),

@@ -1,7 +1,8 @@
 //! From a scenario's names to the kernel's numbers: hosts, moments and faults as the simulation knows them.
 //!
-//! The world's own observer is its host number zero, and hosts are added in the scenario's order; nothing else in the
-//! program relies on either.
+//! The world's own observer is its host number zero, and machines are added in the scenario's order; nothing else in
+//! the program relies on either. Threads have the numbers after those of all machines: the world has no such hosts, and
+//! only says whom a mark is about by them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,24 +17,28 @@ use crate::model::when::{Event, Nth, When};
 use crate::run::Signal;
 
 impl Cast {
-    /// The world's number for the host of that name.
+    /// The world's number for the machine of that name; of a thread, that of its process.
     ///
     /// # Errors
     ///
     /// If the scenario has none.
     pub fn world(&self, name: &str) -> Result<HostId, UnknownHost> {
-        self.host(name).map(|host| self.in_world(host))
+        self.host(name).map(|host| self.in_world(self.machine(host)))
     }
 
-    /// The world's number for a host.
+    /// The world's number for a host, or for a thread as whom a mark is about.
     pub fn in_world(&self, host: HostIndex) -> HostId {
-        HostId(host.0 as u32 + 1)
+        HostId(self.rank(host) as u32 + 1)
     }
 
-    /// The scenario's host with that number in the world; `None` for the observer.
+    /// The number by which marks tell a thread from others of its process; `None` of who needs none.
+    pub fn mark_of(&self, host: HostIndex) -> Option<HostId> {
+        self.is_thread(host).then(|| self.in_world(host))
+    }
+
+    /// The scenario's host, or the thread, with that number in the world; `None` for the observer.
     pub fn of_world(&self, host: HostId) -> Option<HostIndex> {
-        let index = usize::try_from(host.0).ok()?.checked_sub(1)?;
-        (index < self.count()).then_some(HostIndex(index))
+        self.ranked(usize::try_from(host.0).ok()?.checked_sub(1)?)
     }
 
     /// The member of the history that a host of the world is; `None` for the observer.
@@ -41,9 +46,10 @@ impl Cast {
         self.of_world(host).map(|host| self.member(host))
     }
 
-    /// Every name with its number in the world.
+    /// The name of every machine with its number in the world.
     pub fn names(&self) -> BTreeMap<String, HostId> {
-        self.by_name().map(|(name, host)| (name.to_owned(), self.in_world(host))).collect()
+        let machines = self.by_name().filter(|(_, host)| !self.is_thread(*host));
+        machines.map(|(name, host)| (name.to_owned(), self.in_world(host))).collect()
     }
 }
 
@@ -84,15 +90,19 @@ impl Nth {
 
 impl Event {
     fn pattern(&self, cast: &Cast) -> Result<Pattern, UnknownHost> {
-        let any = |name: &Option<String>| name.as_ref().map(|name| cast.world(name)).transpose();
         Ok(match self {
             Event::Executed { command, client, node } => {
-                Pattern::Mark { host: any(node)?, label: command.clone(), about: any(client)? }
+                let whom = client.as_ref().map(|name| cast.host(name)).transpose()?;
+                Pattern::Mark {
+                    host: node.as_ref().map(|name| cast.world(name)).transpose()?,
+                    label: command.clone(),
+                    about: whom.map(|client| cast.in_world(client)),
+                }
             }
             Event::Mark { client, mark } => Pattern::Mark {
                 host: Some(cast.world(client)?),
                 label: mark.as_str().to_owned(),
-                about: None,
+                about: cast.mark_of(cast.host(client)?),
             },
             Event::ClockRead { host } => Pattern::ClockRead { host: cast.world(host)? },
             Event::Timer { client } => Pattern::TimerFired { host: cast.world(client)? },

@@ -23,6 +23,7 @@ pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
 pub(in crate::run) mod steps;
 mod supervisor;
+mod threads;
 pub(in crate::run) mod world;
 
 use doublehold_history::TrueNs;

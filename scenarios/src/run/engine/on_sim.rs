@@ -27,12 +27,18 @@ impl<H: HostLike> Stage for SimEnv<H> {
     }
 
     async fn start(&self) -> Result<(), String> {
+        let client = self.cast.client(self.client);
+        if self.cast.is_thread(client) {
+            self.starts.of(self.cast.name(client)).await;
+            return Ok(());
+        }
         let told = self.host.signal().await;
         if told.parse() == Ok(Signal::Start) { Ok(()) } else { Err(told) }
     }
 
     async fn mark(&self, label: &'static str) {
-        self.host.mark(label, None).await;
+        let thread = self.cast.mark_of(self.cast.client(self.client));
+        self.host.mark(label, thread).await;
     }
 
     fn now(&self) -> MonotonicTime {
@@ -70,7 +76,7 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
     }
 
     fn reading(&self, host: HostIndex) -> Reading {
-        clocks::reading(self.world.clocks_of(self.cast.in_world(host)))
+        clocks::reading(self.world.clocks_of(self.cast.in_world(self.cast.machine(host))))
     }
 
     fn copy_of(&self, connection: ConnectionNumber) -> Option<(ConnectionNumber, u64)> {
@@ -79,7 +85,8 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
     }
 
     fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then) {
-        self.world.when(self.cast.in_world(host), clocks::simulated(clock), reading_ns, then);
+        let machine = self.cast.in_world(self.cast.machine(host));
+        self.world.when(machine, clocks::simulated(clock), reading_ns, then);
     }
 
     fn keeps(&self, bytes: u64) {
@@ -87,11 +94,20 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
     }
 }
 
-/// The client that a host of the world is.
-fn client_on(cast: &Cast, host: HostId) -> Option<ClientId> {
+/// Who is on a host of the world: nobody of a lock's on one of an operator.
+enum OnHost {
+    /// The client that it is.
+    Client(ClientId),
+    /// A process: one of its threads.
+    Thread,
+    Nobody,
+}
+
+fn who_is_on(cast: &Cast, host: HostId) -> OnHost {
     match cast.member_of_world(host) {
-        Some(Member::Client(client)) => Some(client),
-        _ => None,
+        Some(Member::Client(client)) => OnHost::Client(client),
+        Some(Member::Process) => OnHost::Thread,
+        Some(Member::Node(_) | Member::Resource) | None => OnHost::Nobody,
     }
 }
 
@@ -110,16 +126,32 @@ impl<H: HostLike> NodeObserver<H> {
 
     /// What is known of a request; `None` of one that an operator typed, who is none of a lock's clients.
     fn sent(&self, peer: Peer, request: u64) -> Option<Sent> {
-        let client = client_on(&self.cast, HostId(peer.host))?;
-        Some(Sent { client: Some(client), connection: ConnectionNumber(peer.connection), request })
+        let client = match who_is_on(&self.cast, HostId(peer.host)) {
+            OnHost::Client(client) => Some(client),
+            OnHost::Thread => None,
+            OnHost::Nobody => return None,
+        };
+        Some(Sent { client, connection: ConnectionNumber(peer.connection), request })
+    }
+
+    /// Whom the trace says a request is of: a host, and of a process the thread, where that is known.
+    fn about(&self, peer: Peer, request: u64) -> HostId {
+        let host = HostId(peer.host);
+        match self.sent(peer, request) {
+            Some(sent @ Sent { client: None, .. }) => {
+                let thread = self.recorder.whose(sent).map(|client| self.cast.client(client));
+                thread.map_or(host, |thread| self.cast.in_world(thread))
+            }
+            _ => host,
+        }
     }
 }
 
 impl<H: HostLike> Observer for NodeObserver<H> {
     /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
     fn executed(&self, origin: Origin, command: &'static str) {
-        if let Origin::Client { peer, .. } = origin {
-            self.host.note(command, Some(HostId(peer.host)));
+        if let Origin::Client { peer, request } = origin {
+            self.host.note(command, Some(self.about(peer, request)));
         }
     }
 
@@ -134,7 +166,10 @@ impl<H: HostLike> Observer for NodeObserver<H> {
     }
 
     fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
-        let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
+        let client = match origin {
+            Origin::Client { peer, request } => Some(self.about(peer, request)),
+            Origin::Node | Origin::Master | Origin::File => None,
+        };
         self.host.note("script stopped", client);
         // A Redis would go on. What this node would do from here on is no evidence of anything.
         self.recorder.inconclusive(format!("{script} on {}", self.host.name()));
@@ -152,7 +187,10 @@ pub(in crate::run) async fn serve_resource<H: HostLike>(
     let mut incoming = host.listen(resource::PORT);
     loop {
         let stream = incoming.accept().await;
-        let client = client_on(&cast, stream.peer()).expect("nobody but clients connects to the resource");
+        let client = match who_is_on(&cast, stream.peer()) {
+            OnHost::Client(client) => Some(client),
+            OnHost::Thread | OnHost::Nobody => None,
+        };
         let (store, recorder) = (store.clone(), recorder.clone());
         host.spawn(async move {
             // A connection ends when its client is gone; what it asked for until then was done.

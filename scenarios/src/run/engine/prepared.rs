@@ -148,7 +148,7 @@ impl PreparedSim {
         Ok(PreparedSim {
             engine,
             executor,
-            header: header(&scenario),
+            header: header(&scenario, &cast),
             commands: commands(&scenario.clients, &facts),
             faults,
             cast,
@@ -203,7 +203,8 @@ impl PreparedSim {
         }
         let mut done = self.execute(seed, Keep::Everything, None);
         let (ended, trace) = (done.executed.run.ended, std::mem::take(&mut done.executed.trace));
-        let detail = detail::detail(&self.scenario, &self.cast, &trace, &done.executed.capture, ended);
+        let Executed { capture, recorder, .. } = &done.executed;
+        let detail = detail::detail(&self.scenario, (&self.cast, recorder), &trace, capture, ended);
         (self.report(seed, done), trace, detail)
     }
 
@@ -275,7 +276,11 @@ impl PreparedSim {
 fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHost> {
     let start = |client: &ClientSetup| {
         let when = client.start.as_ref()?;
-        let faults = vec![Signal::Start.to(cast.in_world(client.host))];
+        let signal = match cast.is_thread(client.host) {
+            true => Signal::StartOf(cast.name(client.host).to_owned()),
+            false => Signal::Start,
+        };
+        let faults = vec![signal.to(cast.in_world(cast.machine(client.host)))];
         Some(when.trigger(cast).map(|trigger| PlannedFault { trigger, faults, lasting: None }))
     };
     let faults = scenario.faults.iter().map(|fault| fault.planned(cast));

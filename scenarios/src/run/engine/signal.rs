@@ -15,11 +15,14 @@ use doublehold_sim_redis::{Order, UnknownOrder};
 pub(crate) enum Signal {
     /// To a client: begin with the program.
     Start,
+    /// To a process: let the thread of this name begin with its program.
+    StartOf(String),
     /// To a node's machine: change a role, or what the node holds.
     Order(Order),
 }
 
 const START: &str = "start";
+const START_OF: &str = "start ";
 
 impl Signal {
     /// The kernel's fault that gives it to a host.
@@ -32,6 +35,7 @@ impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Signal::Start => f.write_str(START),
+            Signal::StartOf(thread) => write!(f, "{START_OF}{thread}"),
             Signal::Order(order) => order.fmt(f),
         }
     }
@@ -41,6 +45,10 @@ impl FromStr for Signal {
     type Err = UnknownOrder;
 
     fn from_str(text: &str) -> Result<Signal, UnknownOrder> {
-        if text == START { Ok(Signal::Start) } else { text.parse().map(Signal::Order) }
+        match text.strip_prefix(START_OF) {
+            _ if text == START => Ok(Signal::Start),
+            Some(thread) => Ok(Signal::StartOf(thread.to_owned())),
+            None => text.parse().map(Signal::Order),
+        }
     }
 }

@@ -36,12 +36,12 @@ fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Opt
     Some(match event {
         sim::Event::TimerFired { host: at } => {
             let at = host(*at)?;
-            matches!(cast.member(at), Member::Client(_)).then(|| Event::Timer { client: name(at) })?
+            runs_locks(cast, at).then(|| Event::Timer { client: name(at) })?
         }
         sim::Event::Booted { host: at } => Event::Boot { host: name(host(*at)?) },
         sim::Event::ClockRead { host: at, .. } => {
             let at = host(*at)?;
-            matches!(cast.member(at), Member::Client(_)).then(|| Event::ClockRead { host: name(at) })?
+            runs_locks(cast, at).then(|| Event::ClockRead { host: name(at) })?
         }
         sim::Event::Sent { from, to, .. } => Event::Sent { from: name(host(*from)?), to: name(host(*to)?) },
         sim::Event::Delivered { from, to, .. } => {
@@ -50,9 +50,11 @@ fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Opt
         sim::Event::Mark { host: at, label, about } => {
             let at = host(*at)?;
             match cast.member(at) {
-                Member::Client(_) => {
+                Member::Client(_) | Member::Process => {
                     let mark = Mark::ALL.into_iter().find(|mark| mark.as_str() == label.as_ref())?;
-                    Event::Mark { client: name(at), mark }
+                    // Of several threads it says which.
+                    let client = about.map_or(Some(at), host)?;
+                    Event::Mark { client: name(client), mark }
                 }
                 Member::Node(_) => {
                     let client = host((*about)?)?;
@@ -68,4 +70,9 @@ fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Opt
         }
         _ => return None,
     })
+}
+
+/// Whether a host's code is that of clients.
+fn runs_locks(cast: &Cast, host: HostIndex) -> bool {
+    matches!(cast.member(host), Member::Client(_) | Member::Process)
 }

@@ -1,7 +1,8 @@
 //! The hosts of a simulated world: a node, resource or client on each, made ready once and added to the world of each
 //! run.
 //!
-//! Hosts are added in the scenario's order, so that a fault's host numbers are the world's.
+//! Hosts are added in the scenario's order, so that a fault's host numbers are the world's. A thread is no host: it
+//! runs on its process's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,12 +11,13 @@ use std::time::Duration;
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
 use doublehold_sim::{DelayLaw, HostId, HostLike, HostSpec, LinkSpec, WallTime, WorldLike};
-use doublehold_sim_redis::core::{CoreConfig, Version};
+use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
+use super::threads::{self, Starts, ThreadJob};
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, LinkSetup, NodeVersion, Persistence, ResourceSetup, RestartClock,
@@ -37,7 +39,7 @@ pub(in crate::run) struct Hosts<H: HostLike> {
     names: Arc<BTreeMap<String, HostId>>,
     /// What counts until a node that died may run again, and how long.
     restarts: (RestartClock, Duration),
-    hosts: Vec<(HostSpec, Process<H>)>,
+    hosts: Vec<(HostIndex, HostSpec, Process<H>)>,
 }
 
 /// What runs on a host.
@@ -45,6 +47,7 @@ enum Process<H: HostLike> {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
     Resource(ResourceSetup),
     Client { client: ClientId, program: Arc<Program<SimEnv<H>>> },
+    Threads(Vec<(ClientId, Arc<Program<SimEnv<H>>>)>),
 }
 
 impl<H: HostLike> Hosts<H> {
@@ -55,9 +58,10 @@ impl<H: HostLike> Hosts<H> {
         kind: &Arc<dyn LockKind<SimEnv<H>>>,
         driver: Driver,
     ) -> Hosts<H> {
-        let hosts = || scenario.hosts.iter().zip((0..).map(HostIndex));
-        let hosts = hosts()
-            .map(|(host, index)| (spec(scenario, host), process(scenario, cast, kind, index)))
+        let machines = scenario.hosts.iter().zip((0..).map(HostIndex));
+        let machines = machines.filter(|(_, index)| !cast.is_thread(*index));
+        let hosts = machines
+            .map(|(host, index)| (index, spec(scenario, host), process(scenario, cast, kind, index)))
             .collect();
         let restarts = (scenario.nodes.restart_clock, scenario.nodes.restart_after);
         Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), restarts, hosts }
@@ -65,7 +69,7 @@ impl<H: HostLike> Hosts<H> {
 
     /// Lets nodes run every script in Lua.
     pub(in crate::run) fn run_scripts_in_lua(&mut self) {
-        for (_, process) in &mut self.hosts {
+        for (_, _, process) in &mut self.hosts {
             if let Process::Node { config, .. } = process {
                 config.core.native_scripts = false;
             }
@@ -79,7 +83,7 @@ impl<H: HostLike> Hosts<H> {
         recorder: &Recorder,
     ) -> Vec<Arc<Job<SimEnv<H>>>> {
         let mut jobs = Vec::new();
-        for ((spec, process), index) in self.hosts.iter().zip((0..).map(HostIndex)) {
+        for (index, spec, process) in &self.hosts {
             let (spec, recorder) = (spec.clone(), recorder.clone());
             let added = match process {
                 Process::Node { node, config, command_time } => {
@@ -91,8 +95,16 @@ impl<H: HostLike> Hosts<H> {
                     jobs.push(job.clone());
                     self.add_client(world, spec, *client, job, recorder)
                 }
+                Process::Threads(threads) => {
+                    let job = |(client, program): &(ClientId, Arc<Program<SimEnv<H>>>)| {
+                        (*client, Arc::new(Job::new(program.clone(), recorder.clone())))
+                    };
+                    let threads: Vec<ThreadJob<H>> = threads.iter().map(job).collect();
+                    jobs.extend(threads.iter().map(|(_, job)| job.clone()));
+                    self.add_threads(world, spec, threads, recorder)
+                }
             };
-            debug_assert_eq!(added, self.cast.in_world(index), "the cast's numbers are the world's");
+            debug_assert_eq!(added, self.cast.in_world(*index), "the cast's numbers are the world's");
         }
         jobs
     }
@@ -161,6 +173,21 @@ impl<H: HostLike> Hosts<H> {
             job.clone().run(SimEnv::new(host, client, cast.clone(), recorder.clone(), driver))
         })
     }
+
+    fn add_threads(
+        &self,
+        world: &mut impl WorldLike<Host = H>,
+        spec: HostSpec,
+        threads: Vec<ThreadJob<H>>,
+        recorder: Recorder,
+    ) -> HostId {
+        let (cast, driver, starts) = (self.cast.clone(), self.driver, Starts::default());
+        let first = threads.first().map_or(ClientId(0), |(client, _)| *client);
+        world.add_host(spec.essential(), move |host| {
+            let process = SimEnv::new(host, first, cast.clone(), recorder.clone(), driver);
+            threads::run(process.with_starts(starts.clone()), threads.clone(), recorder.clone())
+        })
+    }
 }
 
 /// The kernel's words for the quality of a link.
@@ -173,7 +200,7 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
     let spec = HostSpec { wall, rate: host.drift, ..HostSpec::new(&host.name) };
     match host.role {
         Role::Node => HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec },
-        Role::Resource | Role::Client => spec,
+        Role::Resource | Role::Client | Role::Thread(_) => spec,
     }
 }
 
@@ -183,6 +210,7 @@ fn process<H: HostLike>(
     kind: &Arc<dyn LockKind<SimEnv<H>>>,
     index: HostIndex,
 ) -> Process<H> {
+    let of = |host, client| Arc::new(program(scenario, host, client, kind.clone()));
     match cast.member(index) {
         Member::Node(node) => Process::Node {
             node,
@@ -190,8 +218,13 @@ fn process<H: HostLike>(
             command_time: scenario.nodes.command_time_of(index).clone(),
         },
         Member::Resource => Process::Resource(scenario.resource.clone()),
-        Member::Client(client) => {
-            Process::Client { client, program: Arc::new(program(scenario, index, client, kind.clone())) }
+        Member::Client(client) => Process::Client { client, program: of(index, client) },
+        Member::Process => {
+            let client = |thread| match cast.member(thread) {
+                Member::Client(client) => Some((client, of(thread, client))),
+                Member::Process | Member::Node(_) | Member::Resource => None,
+            };
+            Process::Threads(cast.threads(index).filter_map(client).collect())
         }
     }
 }
@@ -223,6 +256,7 @@ fn node_config<H: HostLike>(
         port: REDIS_PORT,
         config_file: true,
         scripts,
+        key_events: KeyEvents::parse(scenario.nodes.key_events.as_bytes()).unwrap_or_default(),
         min_replicas_to_write: scenario.nodes.min_replicas_to_write,
         min_replicas_max_lag: u32::try_from(seconds).unwrap_or(u32::MAX),
         ..CoreConfig::default()
@@ -246,6 +280,7 @@ fn program<H: HostLike>(
         plan,
         lock: scenario.lock.clone(),
         objects: scenario.resource.objects.clone(),
+        waits: kind.descriptor().facts(&scenario.lock.switches).waits,
         kind,
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
         resource: scenario.hosts[scenario.resource.host.0].name.clone(),

@@ -47,6 +47,8 @@ pub(in crate::run) struct Attribution {
     calls: Vec<Call>,
     /// The clients, by number.
     clients: Vec<Client>,
+    /// The thread whose code runs right now, where a process has several: it may use what another thread made.
+    acting: Option<ClientId>,
     /// Whose each connection's requests are, in the order sent.
     sent: Vec<Vec<Option<Sender>>>,
     /// Where in what a connection carried its requests begin; `None` where nothing is sent twice, and nobody asks.
@@ -58,6 +60,8 @@ pub(in crate::run) struct Attribution {
 /// A call of acquire.
 #[derive(Default)]
 struct Call {
+    /// Who asked.
+    client: Option<ClientId>,
     /// The lock that it is about.
     lock: Option<LockId>,
     /// It was granted what it asked for.
@@ -90,7 +94,8 @@ pub(in crate::run) struct Moment(pub(in crate::run) usize);
 impl Attribution {
     /// A call of acquire begins, about this lock.
     pub(in crate::run) fn begin(&mut self, client: ClientId, call: CallId, lock: LockId) {
-        place(&mut self.calls, call.0).lock = Some(lock);
+        let about = place(&mut self.calls, call.0);
+        (about.client, about.lock) = (Some(client), Some(lock));
         self.enter(client, call);
     }
 
@@ -116,11 +121,27 @@ impl Attribution {
 
     /// The call whose code runs right now.
     pub(in crate::run) fn running(&self, client: ClientId) -> Option<CallId> {
-        at(&self.clients, client.0.into()).filter(|client| client.runs)?.call
+        at(&self.clients, self.acting_for(client).0.into()).filter(|client| client.runs)?.call
     }
 
+    /// The call that a client is in, or the thread that acts in its place.
     pub(in crate::run) fn call_of(&self, client: ClientId) -> Option<CallId> {
-        at(&self.clients, client.0.into())?.call
+        at(&self.clients, self.acting_for(client).0.into())?.call
+    }
+
+    /// From now on the code of this thread runs, or none that is a thread's. Whose ran before.
+    pub(in crate::run) fn set_acting(&mut self, thread: Option<ClientId>) -> Option<ClientId> {
+        std::mem::replace(&mut self.acting, thread)
+    }
+
+    /// Whose code runs that holds what was made for this client: a connection is any thread's of its process.
+    pub(in crate::run) fn acting_for(&self, client: ClientId) -> ClientId {
+        self.acting.unwrap_or(client)
+    }
+
+    /// Who began a call of acquire.
+    pub(in crate::run) fn client_of(&self, call: CallId) -> Option<ClientId> {
+        at(&self.calls, call.0)?.client
     }
 
     /// A call was granted what it asked for.
@@ -168,6 +189,7 @@ impl Attribution {
 
     /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.
     pub(in crate::run) fn mark(&mut self, when: Moment, client: ClientId, mark: Mark) {
+        let client = self.acting_for(client);
         if let Some(grant) = self.call_of(client)
             && let Some(lock) = at(&self.calls, grant.0).and_then(|call| call.lock)
         {

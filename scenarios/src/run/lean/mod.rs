@@ -14,7 +14,7 @@
 //! Otherwise than with redis-rs:
 //! - A request is written when its future is polled first, not by another task at the same instant. So one that is
 //!   given up at once was sent all the same, and the trace is another.
-//! - The end of a connection that nobody uses is noticed by the next request.
+//! - The end of a connection that nobody uses is noticed by the next request, and by who waits for it.
 //! - RESP2 only, and no subscriptions. A transaction that fails names the first of its errors.
 
 pub(super) mod reply;
@@ -74,6 +74,22 @@ impl<H: HostLike> LeanConnection<H> {
         if let Some((_, recorder)) = &self.recorder {
             recorder.sent(self.connection, calls, bytes);
         }
+    }
+
+    /// Waits until the connection is over, whether or not anybody uses it: a caretaker that stays.
+    pub(crate) async fn closed(&self) {
+        let _watch = Watch(&self.shared);
+        poll_fn(|cx| {
+            let mut wire = self.shared.lock();
+            wire.read(cx, None, &mut Poll::Pending);
+            wire.write(cx);
+            if wire.is_over() {
+                return Poll::Ready(());
+            }
+            wire.caretaker = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Wakes somebody who reads on, now that the one who read does not.
@@ -303,6 +319,15 @@ async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
         Poll::Pending
     })
     .await;
+}
+
+/// Somebody who waits for the end of a connection, and is its caretaker until then.
+struct Watch<'a, S: StreamLike>(&'a Shared<S>);
+
+impl<S: StreamLike> Drop for Watch<'_, S> {
+    fn drop(&mut self) {
+        self.0.lock().caretaker = None;
+    }
 }
 
 /// The connection that clones share.

@@ -22,8 +22,31 @@ fn gave_up(what: &EventKind) -> bool {
     matches!(what, EventKind::GaveUp { .. })
 }
 
+/// When a client asked for the lock while c1's work went on, or stood still.
+fn asked(seen: &Seen, client: &str) -> Vec<u64> {
+    let (from, to) = (seen.grant("c1").at, seen.grant("c1").at + 3 * SEC);
+    let asked = seen.times(client, |what| matches!(what, EventKind::AcquireStarted { .. }));
+    asked.into_iter().filter(|at| (from..to).contains(at)).collect()
+}
+
 fn keys() -> Vec<Row> {
     vec![
+        Row {
+            word: "clients.process",
+            claim: "clients that name one process are threads of one machine, and what stops it stops them all",
+            both: &[("faults", "[{ kind = 'pause', host = 'c1', at = \"c1's grant\", for = '3s' }]")],
+            with: &[("clients.0.process", "web"), ("clients.1.process", "web"), ("faults.0.host", "web")],
+            shows: |without, with| {
+                let machines = |seen: &Seen| (seen.host("c1"), seen.host("c2"));
+                let ((c1, c2), (first, second)) = (machines(without), machines(with));
+                c1 != c2
+                    && first == second
+                    && asked(without, "c2").len() > 10
+                    && asked(with, "c2").is_empty()
+                    && with.grants("c2").len() == 1
+            },
+            ..Row::on(TWO)
+        },
         Row {
             word: "clients.rounds",
             claim: "the program runs that often, and once where nothing is said",

@@ -72,9 +72,27 @@ const WEATHER: &str = r#"
     every = "10s"
     brings = { kind = "promote", host = "replicas", after = "3s" }
 "#;
+const DRIVEN: &str = r#"
+    claim = "a lock whose driver connects anew"
+    lock = { algorithm = "single", ttl = "10s", transport_retries = 1 }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 const JOB: &str = r#"
     claim = "a job of a queue"
     lock = { algorithm = "job", ttl = "10s" }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+const WAITS: &str = r#"
+    claim = "a lock that waits"
+    lock = { algorithm = "single", ttl = "10s", wake = "list" }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+const LIST: &str = r#"
+    claim = "a lock with a list"
+    lock = { algorithm = "list", ttl = "10s" }
     nodes = { names = ["A"] }
     clients = [{ name = "c1", program = ["acquire", "release"] }]
 "#;
@@ -121,11 +139,27 @@ const DEFAULTS: &[Absent] = &[
     ("lock.request_timeout", SINGLE, "lock.request_timeout", "1s"),
     ("lock.fencing", SINGLE, "lock.fencing", "false"),
     ("lock.release_on_failure", SINGLE, "lock.release_on_failure", "true"),
+    ("lock.wake", SINGLE, "lock.wake", "none"),
+    ("lock.poll", WAITS, "lock.poll", "100ms"),
+    ("lock.until_expiry", WAITS, "lock.until_expiry", "true"),
+    ("lock.signal_ttl", WAITS, "lock.signal_ttl", "1s"),
+    ("lock.wait_clock", WAITS, "lock.wait_clock", "monotonic"),
+    ("lock.expiry", LIST, "lock.expiry", "px"),
     ("lock.wait_timeout", REPLICATED, "lock.wait_timeout", "1s"),
     ("lock.stalled_check", JOB, "lock.stalled_check", "30s"),
     ("lock.release_on_failure", REDLOCK, "lock.release_on_failure", "true"),
+    ("lock.acquire_limit", REDLOCK, "lock.acquire_limit", "none"),
+    ("lock.wait_for", REDLOCK, "lock.wait_for", "all"),
+    ("lock.tie", REDLOCK, "lock.tie", "refused"),
+    ("lock.on_node_error", REDLOCK, "lock.on_node_error", "no-vote"),
+    ("lock.expiry", REDLOCK, "lock.expiry", "px"),
+    ("lock.retry_least", REDLOCK, "lock.retry_least", "0s"),
+    ("lock.release_between_tries", REDLOCK, "lock.release_between_tries", "true"),
+    ("lock.release_on_late", REDLOCK, "lock.release_on_late", "true"),
+    ("lock.extend_check", REDLOCK, "lock.extend_check", "both"),
+    ("lock.transport_retries", SINGLE, "lock.transport_retries", "0"),
+    ("lock.reconnect", DRIVEN, "lock.reconnect", "at-once"),
     ("lock.extension_votes", REDLOCK, "lock.extension_votes", "renewed"),
-    ("lock.late_renewal_counts", REDLOCK, "lock.late_renewal_counts", "false"),
     ("lock.tells_deadline", REDLOCK, "lock.tells_deadline", "true"),
     ("lock.quorum", REDLOCK, "lock.quorum", "majority"),
     ("lock.order", REDLOCK, "lock.order", "sequential"),
@@ -146,6 +180,7 @@ const DEFAULTS: &[Absent] = &[
     ("nodes.restart_clock", SINGLE, "nodes.restart_clock", "true-time"),
     ("nodes.min_replicas_to_write", REPLICATED, "nodes.min_replicas_to_write", "0"),
     ("nodes.min_replicas_max_lag", REPLICATED, "nodes.min_replicas_max_lag", "10s"),
+    ("nodes.notify_keyspace_events", SINGLE, "nodes.notify_keyspace_events", ""),
     ("nodes.scripts", SINGLE, "nodes.scripts", "unknown"),
     ("network.delay", SINGLE, "network.delay", "1ms..5ms"),
     ("network.loss", SINGLE, "network.loss", "0/1"),
@@ -215,6 +250,7 @@ const WITHOUT: &[&str] = &[
     "network.links.from",
     "network.links.to",
     "clients.name",
+    "clients.process",
     "clients.program",
     "clients.start",
     "clients.ttl",

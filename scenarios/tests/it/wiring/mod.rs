@@ -7,7 +7,7 @@
 //! | file | rows |
 //! |---|---|
 //! | `texts` | what is said and expected, and variants |
-//! | `lock`, `timing`, `redlock`, `replicas` | `[lock]` |
+//! | `lock`, `timing`, `waiting`, `redlock`, `replicas` | `[lock]` |
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
@@ -27,6 +27,7 @@ mod data;
 mod defaults;
 mod disks;
 mod laws;
+mod libraries;
 mod limits;
 mod links;
 mod lock;
@@ -45,5 +46,6 @@ mod stops;
 mod supervised;
 mod texts;
 mod timing;
+mod waiting;
 mod weather;
 mod when;

@@ -276,10 +276,10 @@ fn extending() -> Vec<Row> {
     }
     vec![
         Row {
-            word: "lock.late_renewal_counts",
+            word: "lock.extend_check=new-lease",
             claim: "an extension that sets lost keys counts, though the deadline had passed",
             both: &[LATE[0], LATE[1], LATE[2], ("lock.extend_if_missing", "true")],
-            with: &[("lock.late_renewal_counts", "true")],
+            with: &[("lock.extend_check", "new-lease")],
             shows: |without, with| {
                 failed(without) == 1
                     && without.marks("c1", "write").is_empty()

@@ -8,10 +8,13 @@ use std::collections::{BTreeMap, VecDeque};
 use doublehold_sim::{ConnectionId, Event, HostId, Record};
 
 use super::phrases::Listener;
-use crate::detail::Message;
+use crate::detail::{Message, Phrase};
 use crate::model::cast::{Cast, Member};
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{HostIndex, Scenario};
+use crate::run::client::resource;
 use crate::run::clocks::true_time;
+use crate::run::keys::attribution::ConnectionNumber;
+use crate::run::recorder::{Recorder, Sent};
 
 /// One direction of a connection.
 #[derive(Default)]
@@ -21,7 +24,47 @@ struct Direction {
     under_way: VecDeque<usize>,
 }
 
-pub(super) fn messages(scenario: &Scenario, cast: &Cast, trace: &[Record], sent: &[Vec<u8>]) -> Vec<Message> {
+/// Who of a process's threads speaks and is spoken to.
+struct Threads<'a> {
+    cast: &'a Cast,
+    recorder: &'a Recorder,
+    /// The thread that asked last on each connection.
+    last: BTreeMap<ConnectionId, HostIndex>,
+}
+
+impl Threads<'_> {
+    /// The thread that a message is of, of a process. What belongs to no call (what opens a connection, a piece of
+    /// something longer) is taken to be of the thread that the connection carried something of before.
+    fn of(
+        &mut self,
+        connection: ConnectionId,
+        process: HostIndex,
+        bytes: &[u8],
+        phrases: &[Phrase],
+    ) -> HostIndex {
+        let number = ConnectionNumber(connection.0);
+        let of_phrase = |phrase: &Phrase| {
+            self.recorder.whose(Sent { client: None, connection: number, request: phrase.number })
+        };
+        let known = phrases.iter().find_map(of_phrase).or_else(|| {
+            let grant = resource::grant_of(bytes)?;
+            self.recorder.client_of(grant)
+        });
+        let known = known.map(|client| self.cast.client(client));
+        if let Some(thread) = known {
+            self.last.insert(connection, thread);
+        }
+        known.or_else(|| self.last.get(&connection).copied()).unwrap_or(process)
+    }
+}
+
+pub(super) fn messages(
+    scenario: &Scenario,
+    (cast, recorder): (&Cast, &Recorder),
+    trace: &[Record],
+    sent: &[Vec<u8>],
+) -> Vec<Message> {
+    let mut threads = Threads { cast, recorder, last: BTreeMap::new() };
     let objects: Vec<&str> = scenario.resource.objects.iter().map(|object| object.name.as_str()).collect();
     let mut bytes = sent.iter();
     let mut messages: Vec<Message> = Vec::new();
@@ -48,15 +91,20 @@ pub(super) fn messages(scenario: &Scenario, cast: &Cast, trace: &[Record], sent:
                 }
                 let direction = directions.entry((connection, from)).or_default();
                 direction.under_way.push_back(messages.len());
+                let phrases = direction.listener.hear(bytes, &objects);
+                let [from, to] = [from_host, to].map(|host| match cast.member(host) {
+                    Member::Process => threads.of(connection, host, bytes, &phrases),
+                    Member::Client(_) | Member::Node(_) | Member::Resource => host,
+                });
                 messages.push(Message {
                     connection: connection.0,
-                    from: from_host,
+                    from,
                     to,
                     sent: at,
                     arrived: None,
                     held: Vec::new(),
                     bytes: bytes.len(),
-                    phrases: direction.listener.hear(bytes, &objects),
+                    phrases,
                 });
             }
             Event::Delivered { connection, from, .. } => {

@@ -2,6 +2,7 @@
 
 mod messages;
 mod phrases;
+mod resp3;
 
 use doublehold_sim::{Capture, Clocks, Record, SimTime};
 
@@ -10,11 +11,12 @@ use crate::model::cast::Cast;
 use crate::model::scenario::{HostIndex, Scenario};
 use crate::run::clocks;
 use crate::run::engine::world::EPOCH;
+use crate::run::recorder::Recorder;
 
 /// The detail of a run that ended at `ended`.
 pub(in crate::run) fn detail(
     scenario: &Scenario,
-    cast: &Cast,
+    (cast, recorder): (&Cast, &Recorder),
     trace: &[Record],
     captured: &Capture,
     ended: SimTime,
@@ -22,7 +24,7 @@ pub(in crate::run) fn detail(
     let hosts = (0..scenario.hosts.len()).map(HostIndex);
     Detail {
         epoch_ns: EPOCH,
-        messages: messages::messages(scenario, cast, trace, &captured.sent),
+        messages: messages::messages(scenario, (cast, recorder), trace, &captured.sent),
         clocks: hosts
             .map(|host| HostClocks { host, lines: lines(&changes(cast, captured, host), ended) })
             .collect(),
@@ -31,7 +33,7 @@ pub(in crate::run) fn detail(
 
 /// The clocks of one host from each change on. Of several changes at one instant only the last leaves a line.
 fn changes<'a>(cast: &Cast, captured: &'a Capture, host: HostIndex) -> Vec<(SimTime, &'a Clocks)> {
-    let in_world = cast.in_world(host);
+    let in_world = cast.in_world(cast.machine(host));
     let mut changes: Vec<(SimTime, &Clocks)> = Vec::new();
     for (at, _, clocks) in captured.clocks.iter().filter(|(_, of, _)| *of == in_world) {
         if changes.last().is_some_and(|(last, _)| last == at) {

@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use redis::Value;
 
+use super::resp3;
 use crate::detail::{Phrase, PhraseKind};
 use crate::run::client::resource;
 use crate::run::lean::reply;
@@ -101,16 +102,14 @@ impl Listener {
         if self.kind == Some(Speech::Requests) && self.begun.first() != Some(&b'*') {
             return self.typed();
         }
-        let mut rest = self.begun.as_slice();
-        let value = match reply::take(&mut rest) {
+        let (value, read) = match value(&self.begun) {
             Poll::Pending => return None,
-            Poll::Ready(Err(_)) => {
+            Poll::Ready(None) => {
                 self.kind = Some(Speech::Noise);
                 return Some(None);
             }
-            Poll::Ready(Ok(value)) => value,
+            Poll::Ready(Some(read)) => read,
         };
-        let read = self.begun.len() - rest.len();
         self.begun.drain(..read);
         let (words, short) = (words(&value, LONG), words(&value, SHORT));
         match self.kind {
@@ -121,6 +120,7 @@ impl Listener {
                 Some(Some(self.phrase(kind, words, short)))
             }
             Some(Speech::Stream) => Some(Some(self.phrase(PhraseKind::Replication, words, short))),
+            _ if resp3::is_unasked(&value) => Some(Some(self.phrase(PhraseKind::Push, words, short))),
             _ => {
                 if words.starts_with("FULLRESYNC") || words.starts_with("CONTINUE") {
                     self.kind = Some(Speech::Stream);
@@ -152,8 +152,18 @@ impl Listener {
 
     fn phrase(&mut self, kind: PhraseKind, words: String, short: String) -> Phrase {
         let number = self.number;
-        self.number += u64::from(kind != PhraseKind::Replication);
+        self.number += u64::from(!matches!(kind, PhraseKind::Replication | PhraseKind::Push));
         Phrase { kind, number, words, short }
+    }
+}
+
+/// The first value of either protocol, and its length; `None` if these bytes are none.
+fn value(bytes: &[u8]) -> Poll<Option<(Value, usize)>> {
+    let mut rest = bytes;
+    match reply::take(&mut rest) {
+        Poll::Ready(Ok(value)) => Poll::Ready(Some((value, bytes.len() - rest.len()))),
+        Poll::Ready(Err(_)) => resp3::first(bytes),
+        Poll::Pending => Poll::Pending,
     }
 }
 
@@ -166,6 +176,14 @@ fn words(value: &Value, longest: usize) -> String {
         Value::SimpleString(text) => text.clone(),
         Value::BulkString(bytes) => argument(bytes, longest),
         Value::Array(items) => items.iter().map(|item| words(item, longest)).collect::<Vec<_>>().join(" "),
+        Value::Push { data: items, .. } | Value::Set(items) => {
+            items.iter().map(|item| words(item, longest)).collect::<Vec<_>>().join(" ")
+        }
+        Value::Map(pairs) => {
+            let pair =
+                |(key, value): &(Value, Value)| format!("{} {}", words(key, longest), words(value, longest));
+            pairs.iter().map(pair).collect::<Vec<_>>().join(" ")
+        }
         Value::ServerError(error) => {
             format!("error {} {}", error.code(), error.details().unwrap_or_default())
         }
