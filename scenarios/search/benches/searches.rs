@@ -20,7 +20,7 @@ use doublehold_history::Predicate;
 use doublehold_lockimpl::Switches;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::pool::cores;
-use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, Seed};
 use doublehold_search::explore::{CLIENTS, Exploration, Kinds, small_world};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::Target;
@@ -44,6 +44,7 @@ const FLAWS: [(&str, &str, Predicate); 9] = [
 fn main() {
     println!("{} cores\n", cores());
     speed();
+    libraries();
     first_finds();
     exploration();
     if std::env::args().any(|argument| argument == "--million") {
@@ -79,6 +80,52 @@ fn speed() {
         let rate = tally.runs as f64 / took.as_secs_f64();
         println!("  {rate:>8.0} runs/s on {jobs} thread(s); peak memory {}", peak());
     }
+}
+
+/// Each library's lock beside the engine that it is a setting of: a run, and a message of it. A run has a price of its
+/// own, so that messages of short runs are dear. And what it costs to know them all, which each start of the program
+/// pays.
+fn libraries() {
+    let locks = doublehold_lockimpl::descriptors();
+    let libraries: Vec<(&str, &str)> =
+        locks.iter().filter_map(|lock| Some((lock.name, lock.profile?.1))).collect();
+    let mut names: Vec<&str> = libraries.iter().flat_map(|(library, engine)| [*library, *engine]).collect();
+    names.sort_unstable();
+    names.dedup();
+    let prepared = |name: &&'static str| (*name, prepared(name, Switches::new(), "cloud"));
+    let prepared: Vec<(&str, Arc<PreparedSim>)> = names.iter().map(prepared).collect();
+    // One after another in each round, so that whatever else the machine does disturbs all alike.
+    let mut best = vec![(f64::MAX, 0.0); prepared.len()];
+    for round in 0..5 {
+        for (best, (_, prepared)) in best.iter_mut().zip(&prepared) {
+            let (run_us, messages) = each_run(prepared, round);
+            if run_us < best.0 {
+                *best = (run_us, messages);
+            }
+        }
+    }
+    let of = |name: &str| best[names.iter().position(|known| *known == name).expect("it was measured")];
+    println!("\ncheck NAME --weather cloud, on one thread: a run, its messages, and one of these\n");
+    for (library, engine) in &libraries {
+        for name in [engine, library] {
+            let (run_us, messages) = of(name);
+            println!("  {name:<24} {run_us:>6.0} us  {messages:>6.0}  {:>6.2} us", run_us / messages);
+        }
+        let ((library_us, _), (engine_us, _)) = (of(library), of(engine));
+        println!("  {:<24} x {:.2}", "", library_us / engine_us);
+    }
+    let (calls, began) = (1_000, Instant::now());
+    let known: usize = (0..calls).map(|_| doublehold_lockimpl::descriptors().len()).sum();
+    let took = began.elapsed().as_secs_f64() * 1e6 / f64::from(calls);
+    println!("\n  descriptors of {} locks: {took:.1} us", known / 1_000);
+}
+
+/// The microseconds and the messages of one run, over some runs that no other round makes.
+fn each_run(prepared: &PreparedSim, round: u64) -> (f64, f64) {
+    const RUNS: u64 = 400;
+    let began = Instant::now();
+    let messages: u64 = (1..=RUNS).map(|seed| prepared.judge(Seed(round * RUNS + seed)).messages).sum();
+    (began.elapsed().as_secs_f64() * 1e6 / RUNS as f64, messages as f64 / RUNS as f64)
 }
 
 /// Each lock's known flaw: the seed and the time to its first run.

@@ -150,14 +150,14 @@ impl<'a, P: Futures> Search<'a, P> {
     /// True if it is on the client's own way: one that happened to another client alone only shifts it in time.
     fn could_delay(&self, place: usize, client: ClientId) -> bool {
         let scenario = &self.trials.report().scenario;
-        let own = candidates::host_of(scenario, client);
+        let cast = scenario.cast();
+        let own = candidates::host_of(scenario, client).map(|host| cast.machine(host));
         let is_on_its_way =
             |host: HostIndex| Some(host) == own || scenario.hosts[host.0].role != Role::Client;
         match &self.candidates[place].what {
             What::Faults(faults) => {
                 let names = faults.iter().flat_map(|fault| scenario.faults[*fault].effect.hosts().0);
-                let hosts: Vec<HostIndex> =
-                    names.filter_map(|name| scenario.cast().host(&name).ok()).collect();
+                let hosts: Vec<HostIndex> = names.filter_map(|name| cast.host(&name).ok()).collect();
                 hosts.into_iter().any(is_on_its_way)
             }
             What::Clocks(host) => is_on_its_way(*host),

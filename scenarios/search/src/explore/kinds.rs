@@ -8,11 +8,12 @@
 //! one message, the effect of `clock-drift` depends on how long it lasts, disks only matter
 //! beside a power loss, and what `flush` and `evict` take a `crash` of a node takes that keeps nothing on disk.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_scenarios::format::synonyms;
 use doublehold_scenarios::model::fault::{Effect, Fault, Way};
-use doublehold_scenarios::model::scenario::{Role, Scenario};
+use doublehold_scenarios::model::scenario::{HostSetup, Role, Scenario};
 use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_sim::{ClockKind, DelayLaw};
@@ -39,6 +40,8 @@ struct Setting {
     peers: Vec<(String, Vec<String>)>,
     nodes: Vec<String>,
     clients: Vec<String>,
+    /// The process of each thread.
+    processes: BTreeMap<String, String>,
     /// The nodes that can be promoted.
     replicas: Vec<String>,
 }
@@ -122,7 +125,8 @@ impl Kinds {
     /// strike, or outlast the run.
     pub fn at(&self, step: &Nth) -> Vec<Fault> {
         let moment = When::On { events: vec![step.clone()], after: Duration::ZERO };
-        let faults = self.chosen.iter().flat_map(|row| (row.at)(&self.setting, &step.event));
+        let event = self.setting.on_machines(&step.event);
+        let faults = self.chosen.iter().flat_map(|row| (row.at)(&self.setting, &event));
         faults.map(|fault| fault.at(moment.clone()).optional()).collect()
     }
 
@@ -142,7 +146,10 @@ impl Kinds {
 
     /// The first of them that strikes at none of these steps.
     pub(super) fn idle(&self, steps: &[Nth]) -> Option<&'static str> {
-        let strikes = |row: &Row| steps.iter().any(|step| !(row.at)(&self.setting, &step.event).is_empty());
+        let strikes = |row: &Row| {
+            let mut events = steps.iter().map(|step| self.setting.on_machines(&step.event));
+            events.any(|event| !(row.at)(&self.setting, &event).is_empty())
+        };
         self.chosen.iter().find(|row| !strikes(row)).map(|row| row.word)
     }
 }
@@ -173,6 +180,11 @@ impl Setting {
             nodes.iter().map(|node| (node.clone(), beside(node))).collect();
         peers.extend(of(Role::Resource).map(|resource| (resource, of(Role::Client).collect())));
         peers.extend(of(Role::Client).map(|client| (client, served.clone())));
+        let process = |host: &HostSetup| match host.role {
+            Role::Thread(process) => Some((host.name.clone(), scenario.hosts[process.0].name.clone())),
+            Role::Node | Role::Resource | Role::Client => None,
+        };
+        let processes = scenario.hosts.iter().filter_map(process);
         let replicas = nodes.iter().filter(|node| master.as_ref().is_some_and(|master| master != *node));
         Setting {
             within: ttl / 2,
@@ -180,7 +192,22 @@ impl Setting {
             peers,
             replicas: replicas.cloned().collect(),
             clients: of(Role::Client).collect(),
+            processes: processes.collect(),
             nodes,
+        }
+    }
+
+    /// The event with a thread's process in its place: what strikes is said of machines.
+    fn on_machines(&self, event: &Event) -> Event {
+        let machine = |name: &String| self.processes.get(name).unwrap_or(name).clone();
+        match event {
+            Event::Mark { client, mark } => Event::Mark { client: machine(client), mark: *mark },
+            Event::Executed { command, client: Some(client), node } => Event::Executed {
+                command: command.clone(),
+                client: Some(machine(client)),
+                node: node.clone(),
+            },
+            other => other.clone(),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::TrueNs;
-use doublehold_scenarios::model::scenario::{Role, Scenario};
+use doublehold_scenarios::model::scenario::{HostSetup, Role, Scenario};
 use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_scenarios::{Engine, Stepped};
@@ -85,10 +85,19 @@ impl Waiter {
     fn is_about(self, scenario: &Scenario) -> Vec<String> {
         let client =
             |name: &String| scenario.hosts.iter().any(|host| host.role == Role::Client && host.name == *name);
+        // What is done to a process is done to its threads.
+        let threads = |name: &String| {
+            let is_its = |host: &&HostSetup| match host.role {
+                Role::Thread(process) => scenario.hosts[process.0].name == *name,
+                Role::Node | Role::Resource | Role::Client => false,
+            };
+            scenario.hosts.iter().filter(is_its).map(|host| host.name.clone()).collect::<Vec<_>>()
+        };
         match self {
             Waiter::Fault(fault) => {
                 let hosts = scenario.faults[fault].effect.hosts().0;
-                if hosts.iter().all(client) { hosts } else { Vec::new() }
+                let of_threads: Vec<String> = hosts.iter().flat_map(threads).collect();
+                if hosts.iter().all(client) { [hosts, of_threads].concat() } else { Vec::new() }
             }
             Waiter::Client(_) => Vec::new(),
         }

@@ -4,12 +4,13 @@
 //! fault with nobody left goes too. A moment that waits for what is gone is tried as the time at which it came in the
 //! run so far, since what struck then may still be needed; binding finds it another event.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold_history::{EventKind, LockId, ObjectId};
 use doublehold_scenarios::model::cast::Member;
 use doublehold_scenarios::model::fault::{Fault, Slot};
-use doublehold_scenarios::model::scenario::{HostIndex, Role, Scenario, Step};
+use doublehold_scenarios::model::scenario::{HostIndex, HostSetup, Role, Scenario, Step};
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
@@ -27,13 +28,29 @@ pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     search.sweep(Keep::Seed, |search| things(search.scenario()));
 }
 
-/// Without one client each.
+/// Without one client each. Of a process with two threads both go: one alone is none.
 fn clients<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
     if search.scenario().clients.len() < 2 {
         return Vec::new();
     }
-    let hosts: Vec<HostIndex> = search.scenario().clients.iter().map(|client| client.host).collect();
-    without_each(search, hosts.into_iter().map(|host| vec![host]))
+    let scenario = search.scenario();
+    let mut going: Vec<Vec<HostIndex>> =
+        scenario.clients.iter().map(|client| goes_with(scenario, client.host)).collect();
+    going.dedup();
+    // Somebody stays.
+    going.retain(|hosts| scenario.clients.iter().any(|client| !hosts.contains(&client.host)));
+    without_each(search, going)
+}
+
+/// The hosts that go with a client, in the scenario's order.
+fn goes_with(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
+    let cast = scenario.cast();
+    let process = cast.machine(client);
+    let threads: Vec<HostIndex> = cast.threads(process).collect();
+    match threads.len() {
+        2 => std::iter::once(process).chain(threads).collect(),
+        _ => vec![client],
+    }
 }
 
 /// Without one node each, and without two: with an even number a majority is as many as with one more, so that one node
@@ -138,15 +155,28 @@ pub(super) fn started_at(client: HostIndex, run: &Report) -> Option<Duration> {
 }
 
 /// Without a client, and without the faults that wait for it or strike nobody else.
-pub(crate) fn without_client(scenario: &Scenario, client: HostIndex) -> Scenario {
+///
+/// `None` of one of two threads: without it the other would be no thread.
+pub(crate) fn without_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
+    if goes_with(scenario, client) != [client] {
+        return None;
+    }
     let name = scenario.hosts[client.0].name.clone();
-    without_host(without_moments(scenario, |event| mentions(event, &name)), client)
+    Some(without_host(without_moments(scenario, |event| mentions(event, &name)), client))
 }
 
 /// Without a host, and with the numbers of the others as they are then. Faults keep who is left.
 fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
-    let name = scenario.hosts.remove(host.0).name;
-    let moved = |other: HostIndex| HostIndex(if other.0 > host.0 { other.0 - 1 } else { other.0 });
+    let name = scenario.hosts[host.0].name.clone();
+    let order = order_without(&scenario, host);
+    let moved = |other: HostIndex| HostIndex(order.iter().position(|old| *old == other).unwrap_or(0));
+    let hosts = order.iter().map(|old| {
+        let setup = scenario.hosts[old.0].clone();
+        let role =
+            if let Role::Thread(process) = setup.role { Role::Thread(moved(process)) } else { setup.role };
+        HostSetup { role, ..setup }
+    });
+    scenario.hosts = hosts.collect();
     scenario.nodes.master = scenario.nodes.master.map(moved);
     scenario.nodes.command_times.remove(&host);
     let command_times = std::mem::take(&mut scenario.nodes.command_times);
@@ -156,8 +186,22 @@ fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     scenario.clients.iter_mut().for_each(|client| client.host = moved(client.host));
     scenario.links.retain(|(from, to, _)| *from != host && *to != host);
     scenario.links.iter_mut().for_each(|(from, to, _)| (*from, *to) = (moved(*from), moved(*to)));
+    scenario.links.sort_by_key(|(from, to, _)| (*from, *to));
     scenario.faults.retain_mut(|fault| is_left_without(fault, &name));
     scenario
+}
+
+/// The hosts that are left, in the order in which a file has them: a process is right before the first of its threads,
+/// which may be another one now.
+fn order_without(scenario: &Scenario, host: HostIndex) -> Vec<HostIndex> {
+    let left = || (0..scenario.hosts.len()).map(HostIndex).filter(|other| *other != host);
+    let processes: BTreeSet<HostIndex> = left().filter_map(|other| scenario.process_of(other)).collect();
+    let mut order = Vec::new();
+    for other in left().filter(|other| !processes.contains(other)) {
+        order.extend(scenario.process_of(other).filter(|process| !order.contains(process)));
+        order.push(other);
+    }
+    order
 }
 
 /// Takes a host out of a fault, and says whether anything is left of it.
@@ -241,7 +285,7 @@ fn droppable(program: &[Step], scenario: &Scenario) -> Vec<Vec<usize>> {
 /// Whether a step is about a lock, or what that protects.
 fn is_about(step: &Step, lock: LockId, scenario: &Scenario) -> bool {
     match step {
-        Step::Acquire(of) | Step::Try(of) | Step::Check(of) | Step::Extend(of) | Step::Release(of) => {
+        Step::Acquire(of) | Step::Try(of, _) | Step::Check(of) | Step::Extend(of) | Step::Release(of) => {
             *of == lock
         }
         Step::Read(object) | Step::Write(object) => {
@@ -254,7 +298,7 @@ fn is_about(step: &Step, lock: LockId, scenario: &Scenario) -> bool {
 /// Whether a step makes the mark.
 fn is_mark_of(mark: Mark, step: &Step) -> bool {
     match mark {
-        Mark::Acquire | Mark::Grant | Mark::Refusal => matches!(step, Step::Acquire(_) | Step::Try(_)),
+        Mark::Acquire | Mark::Grant | Mark::Refusal => matches!(step, Step::Acquire(_) | Step::Try(..)),
         Mark::Read => matches!(step, Step::Read(_)),
         Mark::Check | Mark::Expiry => matches!(step, Step::Check(_)),
         Mark::Write => matches!(step, Step::Write(_)),
@@ -290,7 +334,7 @@ fn without_lock(scenario: &Scenario, gone: LockId) -> Scenario {
     for step in less.clients.iter_mut().flat_map(|client| &mut client.program) {
         match step {
             Step::Acquire(lock)
-            | Step::Try(lock)
+            | Step::Try(lock, _)
             | Step::Check(lock)
             | Step::Extend(lock)
             | Step::Release(lock) => {

@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
-use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, RatePpb, Scenario};
+use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, RatePpb, Scenario, Step};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 
@@ -34,6 +34,8 @@ pub(super) enum Place {
     Start(usize),
     /// How long a client works in a step.
     Work(usize, usize),
+    /// For how long a client asks in a step.
+    Try(usize, usize),
     /// How long a client waits between two attempts.
     Retry(usize),
     /// How far a host's wall clock is wrong.
@@ -58,7 +60,8 @@ impl Place {
         let faults = (0..scenario.faults.len())
             .flat_map(|fault| [Place::Offset(fault), Place::Lasting(fault), Place::By(fault)]);
         let clients = scenario.clients.iter().enumerate().flat_map(|(client, setup)| {
-            let work = (0..setup.program.len()).map(move |step| Place::Work(client, step));
+            let steps = 0..setup.program.len();
+            let work = steps.flat_map(move |step| [Place::Work(client, step), Place::Try(client, step)]);
             [Place::Start(client), Place::Retry(client)].into_iter().chain(work)
         });
         let clocks =
@@ -80,6 +83,10 @@ impl Place {
                 scenario.clients[client].start.as_ref().map(|start| nanoseconds(offset(start)))
             }
             Place::Work(client, step) => scenario.clients[client].program[step].law().and_then(fixed),
+            Place::Try(client, step) => match scenario.clients[client].program[step] {
+                Step::Try(_, limit) => limit.map(nanoseconds),
+                _ => None,
+            },
             Place::Retry(client) => fixed(&scenario.clients[client].retry),
             Place::ClockOffset(host) => Some(scenario.hosts[host].wall_offset_ns.unsigned_abs()),
             Place::ClockDrift(host) => Some(scenario.hosts[host].drift.0.unsigned_abs()),
@@ -146,6 +153,11 @@ impl Place {
             Place::Work(client, step) => {
                 if let Some(work) = scenario.clients[client].program[step].law_mut() {
                     *work = law;
+                }
+            }
+            Place::Try(client, step) => {
+                if let Step::Try(_, limit) = &mut scenario.clients[client].program[step] {
+                    *limit = Some(Duration::from_nanos(size));
                 }
             }
             Place::Retry(client) => scenario.clients[client].retry = law,

@@ -356,7 +356,8 @@ mod tests {
         let report = LeanEngine.run(&catalog::load("lease-pause", &[]).unwrap(), 1);
         for target in [Target::Violates(Predicate::LV), Target::Panics] {
             let asked = Asked::new(&LeanEngine, &report, target).unwrap();
-            let mut alone = without_client(&asked.scenario, report.scenario.clients[1].host);
+            let mut alone =
+                without_client(&asked.scenario, report.scenario.clients[1].host).expect("no thread");
             // Shorter than a run is: in most nobody can say when the lock is obtained again.
             alone.limits.time = Duration::from_secs(11);
             let outcomes = asked.outcomes(&alone, NonZeroUsize::MIN).unwrap();

@@ -87,7 +87,8 @@ pub(super) fn patience(report: &Report) -> Duration {
 
 /// Every way between two hosts with delays of its own.
 fn links_of(scenario: &Scenario, label: &str) -> Vec<(HostIndex, HostIndex, LinkSetup)> {
-    let hosts = || (0..scenario.hosts.len()).map(HostIndex);
+    let is_machine = |host: &HostIndex| scenario.process_of(*host).is_none();
+    let hosts = || (0..scenario.hosts.len()).map(HostIndex).filter(is_machine);
     let pairs = hosts().flat_map(|from| hosts().filter(move |to| *to != from).map(move |to| (from, to)));
     let link = |(from, to): (HostIndex, HostIndex)| {
         let own = scenario.links.iter().find(|(one, other, _)| (*one, *other) == (from, to));

@@ -3,7 +3,9 @@
 //! One binary, since each links all that a run needs.
 
 mod explore;
+mod libraries;
 mod many;
 mod plans_of_weathers;
 mod shrink;
+mod threads;
 mod why;

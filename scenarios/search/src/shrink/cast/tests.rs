@@ -54,6 +54,58 @@ fn nodes_go_alone_and_in_pairs_and_a_master_stays() {
     assert_eq!(proposed("replicated", 3), ["BC", "AB"]);
 }
 
+/// Two threads of `web`, three of `jobs`, and a client of its own. What names a process is there as long as it is.
+#[test]
+fn threads_go_alone_while_two_are_left_and_else_with_their_process() {
+    let client = |name: &str, process: &str| {
+        format!("{{ name = '{name}', {process} program = ['acquire', 'work 15s', 'release'] }}")
+    };
+    let of = |process: &str| format!("process = '{process}',");
+    let clients = [
+        client("w1", &of("web")),
+        client("j1", &of("jobs")),
+        client("w2", &of("web")),
+        client("alone", ""),
+        client("j2", &of("jobs")),
+        client("j3", &of("jobs")),
+    ];
+    let text = format!(
+        "claim = 'threads come and go'\nlock = {{ algorithm = 'single', ttl = '10s' }}\n\
+         nodes = {{ names = ['A'] }}\nclients = [{}]\n\
+         faults = [{{ kind = 'pause', host = ['web', 'jobs'], at = '30s', for = '1s' }}, \
+         {{ kind = 'pause', host = 'web', at = \"w1's grant\", for = '1s', optional = true }}]\n",
+        clients.join(", ")
+    );
+    let source = Source { name: "x".to_owned(), text, ..Source::default() };
+    let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
+    let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P1) };
+    let mut search =
+        Search::new(&LeanEngine, &case, &Effort::default()).expect("the work outlasts the lease");
+    let left = |candidate| {
+        let Candidate::Whole(left) = candidate else { panic!("a client goes") };
+        let again = left.checked().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again, *left, "it is a scenario, and its threads are those of their processes");
+        left.hosts[2..].iter().map(|host| host.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let mut all: Vec<String> = super::clients(&mut search).into_iter().map(left).collect();
+    all.dedup();
+    all.sort();
+    all.dedup();
+    assert_eq!(
+        all,
+        [
+            "jobs j1 alone j2 j3",
+            "web w1 jobs j1 w2 alone j2",
+            "web w1 jobs j1 w2 alone j3",
+            "web w1 jobs j1 w2 j2 j3",
+            "web w1 w2 alone jobs j2 j3",
+        ]
+    );
+    let host = |name: &str| scenario.cast().host(name).expect("a host");
+    assert_eq!(without_client(&scenario, host("w2")), None);
+    assert!(without_client(&scenario, host("j2")).is_some_and(|left| left.clients.len() == 5));
+}
+
 #[test]
 fn rounds_are_tried_as_one_as_half_and_as_one_less() {
     assert_same(rounds(&rich()), [1, 3, 6].map(|rounds| with("clients.0.rounds", Some(rounds.into()))));
@@ -100,10 +152,10 @@ fn with_a_client_goes_all_that_is_said_of_it() {
         ("faults.0", None),
         ("faults.0", None),
     ]);
-    assert_eq!(without_client(&rich, host("c1")).to_toml(), without_c1.to_toml());
+    assert_eq!(without_client(&rich, host("c1")).expect("no thread").to_toml(), without_c1.to_toml());
     let without_c2 =
         edited([("clients.1", None), ("network.links.2", None), ("faults.4", None), ("faults.1", None)]);
-    assert_eq!(without_client(&rich, host("c2")).to_toml(), without_c2.to_toml());
+    assert_eq!(without_client(&rich, host("c2")).expect("no thread").to_toml(), without_c2.to_toml());
     // Of a node the rest of a list stays.
     let without_a = edited([
         ("nodes.names.0", None),
