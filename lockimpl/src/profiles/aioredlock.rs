@@ -26,7 +26,7 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             .with("token", "call")
             .with("tells_deadline", false)
             .with("extend_if_missing", true)
-            .with("late_renewal_counts", true)
+            .with("extend_check", "new-lease")
             .with("on_failed_extension", "release")
     },
     open: &["tries", "retry_delay", "tells_deadline", "on_failed_extension"],

@@ -4,27 +4,41 @@
 mod aioredlock;
 mod bsm_redislock;
 mod bullmq;
+mod malkusch_lock;
+mod node_redlock;
+mod python_redis_lock;
 mod redis_plus_plus_tx;
+mod redis_semaphore;
 mod redlock_antirez;
 mod redlock_py;
 mod redlock_rb;
+mod redsync;
+mod rslock;
 mod symfony_combined;
 
 use crate::env::Env;
 use crate::locks::job::Job;
-use crate::locks::{redlock, single};
+use crate::locks::list::List;
+use crate::locks::redlock::Redlock;
+use crate::locks::single::Single;
 use crate::profile_kind::ProfileKind;
 use crate::registry::Registry;
 
 /// The same locks and those of libraries, in the order in which lists show them.
 pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
     engines
-        .with(ProfileKind(&aioredlock::AIOREDLOCK, redlock::Redlock))
-        .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, single::Single))
+        .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
+        .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))
         .with(ProfileKind(&bullmq::BULLMQ, Job))
-        .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, redlock::Redlock))
-        .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, redlock::Redlock))
-        .with(ProfileKind(&redlock_py::REDLOCK_PY, redlock::Redlock))
-        .with(ProfileKind(&redlock_rb::REDLOCK_RB, redlock::Redlock))
-        .with(ProfileKind(&symfony_combined::SYMFONY_COMBINED, redlock::Redlock))
+        .with(ProfileKind(&malkusch_lock::MALKUSCH_LOCK, Redlock))
+        .with(ProfileKind(&node_redlock::NODE_REDLOCK, Redlock))
+        .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
+        .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
+        .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
+        .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, Redlock))
+        .with(ProfileKind(&redlock_py::REDLOCK_PY, Redlock))
+        .with(ProfileKind(&redlock_rb::REDLOCK_RB, Redlock))
+        .with(ProfileKind(&redsync::REDSYNC, Redlock))
+        .with(ProfileKind(&rslock::RSLOCK, Redlock))
+        .with(ProfileKind(&symfony_combined::SYMFONY_COMBINED, Redlock))
 }

@@ -24,7 +24,7 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
             .with("drift_ratio", crate::Ratio { numerator: 0, denominator: std::num::NonZeroU32::MIN })
             .with("drift_constant", Duration::ZERO)
             .with("tells_deadline", false)
-            .with("late_renewal_counts", true)
+            .with("extend_check", "new-lease")
             .with("extension_votes", "answered")
             .with("release_on_failure", false)
     },

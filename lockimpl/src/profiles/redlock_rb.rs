@@ -26,7 +26,7 @@ pub(super) static REDLOCK_RB: Profile = Profile {
             .with("clock", "monotonic")
             .with("token", "attempt")
             .with("extend_if_missing", true)
-            .with("late_renewal_counts", true)
+            .with("extend_check", "new-lease")
             .with("on_failed_extension", "release")
     },
     open: &["node_timeout", "tries", "retry_delay", "extend_if_missing"],

@@ -24,7 +24,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
             .with("clock", "wall")
             .with("drift_ratio", crate::Ratio { numerator: 0, denominator: std::num::NonZeroU32::MIN })
             .with("drift_constant", Duration::ZERO)
-            .with("late_renewal_counts", true)
+            .with("extend_check", "new-lease")
             .with("on_failed_extension", "release")
     },
     open: &["clock", "node_timeout", "on_failed_extension"],

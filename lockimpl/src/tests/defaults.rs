@@ -2,34 +2,257 @@
 
 use std::time::Duration;
 
-use crate::{Descriptor, descriptors};
+use crate::{Descriptor, Profile, descriptors};
 
 /// A library, its lease (none if its user has to say), and how it has switches of its engine.
 type Read = (&'static str, Option<Duration>, &'static [(&'static str, &'static str)]);
 
-const READ: &[Read] = &[(
-    "bullmq",
-    Some(Duration::from_secs(30)),
-    &[("stalled_check", "30s"), ("request_timeout", "none"), ("on_timeout", "keep")],
-)];
+/// What is to be read of every library whose engine has it.
+const NUMBERS: &[&str] = &[
+    "order",
+    "node_timeout",
+    "request_timeout",
+    "tries",
+    "retry_delay",
+    "jitter",
+    "clock",
+    "drift_ratio",
+    "drift_constant",
+];
+
+const READ: &[Read] = &[
+    (
+        "aioredlock",
+        Some(Duration::from_secs(10)),
+        &[
+            ("order", "parallel"),
+            ("node_timeout", "none"),
+            ("tries", "3"),
+            ("retry_delay", "200ms"), // uniform from 100 to 300 ms
+            ("jitter", "false"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+            ("tells_deadline", "false"),
+        ],
+    ),
+    ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
+    (
+        "bullmq",
+        Some(Duration::from_secs(30)),
+        &[("stalled_check", "30s"), ("request_timeout", "none"), ("on_timeout", "keep")],
+    ),
+    (
+        "python-redis-lock",
+        None,
+        &[("expiry", "none"), ("signal_ttl", "1s"), ("request_timeout", "none"), ("on_timeout", "keep")],
+    ),
+    (
+        "malkusch-lock",
+        None,
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "60s"), // PHP's own
+            ("tries", "1000"),       // until its limit
+            ("acquire_limit", "3s"),
+            ("retry_delay", "500ms"),
+            ("retry_least", "10ms"),
+            ("jitter", "true"),
+            ("elapsed_check", "false"), // there is no end to be late for
+            ("expiry", "none"),
+            ("token", "attempt"),
+        ],
+    ),
+    (
+        "node-redlock",
+        None,
+        &[
+            ("order", "parallel"),
+            ("wait_for", "quorum"),
+            ("node_timeout", "none"),
+            ("tries", "11"),          // once, and 10 times again
+            ("retry_delay", "300ms"), // 200 ms, and 100 ms more or less
+            ("retry_least", "100ms"),
+            ("jitter", "true"),
+            ("clock", "wall"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+        ],
+    ),
+    (
+        "redis-plus-plus-tx",
+        Some(Duration::from_secs(3)),
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "none"),
+            ("tries", "1"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "0/1"),
+            ("drift_constant", "0s"),
+            ("tells_deadline", "false"),
+        ],
+    ),
+    (
+        "redis-semaphore",
+        Some(Duration::from_secs(10)),
+        &[
+            ("order", "parallel"),
+            ("wait_for", "all"),
+            ("node_timeout", "none"),
+            ("tries", "1000"), // until its limit
+            ("acquire_limit", "10s"),
+            ("retry_delay", "10ms"),
+            ("jitter", "false"),
+            ("elapsed_check", "false"),
+            ("transport_retries", "20"), // of its driver
+            ("reconnect", "ioredis-5"),
+            ("token", "object"),
+        ],
+    ),
+    (
+        "redlock-antirez",
+        None,
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "5s"), // of its driver
+            ("tries", "3"),
+            ("retry_delay", "200ms"),
+            ("jitter", "true"),
+            ("clock", "wall"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+        ],
+    ),
+    (
+        "redlock-py",
+        None,
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "none"),
+            ("tries", "3"),
+            ("retry_delay", "200ms"),
+            ("jitter", "false"),
+            ("clock", "wall"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+        ],
+    ),
+    (
+        "redlock-rb",
+        None,
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "100ms"),
+            ("tries", "4"),           // once, and 3 times again
+            ("retry_delay", "225ms"), // 200 ms and up to 49 ms
+            ("jitter", "false"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "attempt"),
+        ],
+    ),
+    (
+        "redsync",
+        Some(Duration::from_secs(8)),
+        &[
+            ("order", "parallel"),
+            ("node_timeout", "400ms"), // a twentieth of the lease
+            ("tries", "32"),
+            ("retry_delay", "250ms"),
+            ("retry_least", "50ms"),
+            ("jitter", "true"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "0s"),
+            ("token", "call"),
+        ],
+    ),
+    (
+        "rslock",
+        None,
+        &[
+            ("order", "parallel"),
+            ("node_timeout", "none"),
+            ("tries", "3"),
+            ("retry_delay", "200ms"),
+            ("jitter", "true"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+        ],
+    ),
+    (
+        "symfony-combined",
+        Some(Duration::from_secs(300)),
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "none"),
+            ("tries", "1"),
+            ("clock", "wall"),
+            ("drift_ratio", "0/1"),
+            ("drift_constant", "0s"),
+        ],
+    ),
+];
+
+/// A library and the engine that it is a setting of.
+fn library<'a>(locks: &'a [Descriptor], name: &str) -> Option<(&'static Profile, &'a Descriptor)> {
+    let (profile, engine) = locks.iter().find(|lock| lock.name == name)?.profile?;
+    Some((profile, locks.iter().find(|lock| lock.name == engine)?))
+}
+
+/// How a library has a switch: as it sets it, or as its engine has it if nobody does.
+fn set(profile: &Profile, engine: &Descriptor, switch: &str) -> Option<String> {
+    let fixed = (profile.fixed)();
+    let published = || engine.switch(switch).map(|switch| switch.default.as_ref());
+    match fixed.get(switch) {
+        Some(value) => Some(value.to_string()),
+        None => published().map(|value| value.map_or("none".to_owned(), ToString::to_string)),
+    }
+}
 
 #[test]
 fn each_library_is_set_as_it_was_read() {
     let locks = descriptors();
     for (name, ttl, switches) in READ {
-        let found = locks.iter().find(|lock| lock.name == *name);
-        let (profile, engine) =
-            found.and_then(|lock| lock.profile).unwrap_or_else(|| panic!("{name} is a library"));
+        let (profile, engine) = library(&locks, name).unwrap_or_else(|| panic!("{name} is a library"));
         assert_eq!(profile.ttl, *ttl, "{name}");
-        let engine: &Descriptor = locks.iter().find(|lock| lock.name == engine).expect("its engine");
-        let fixed = (profile.fixed)();
         for (switch, value) in *switches {
-            let set = fixed.get(switch).map(ToString::to_string);
-            assert_eq!(set.as_deref(), Some(*value), "{name}: {switch}");
+            assert_eq!(set(profile, engine, switch).as_deref(), Some(*value), "{name}: {switch}");
         }
         // What a profile sets, and what it leaves open, is there to be set.
-        for switch in fixed.iter().map(|(switch, _)| switch).chain(profile.open.iter().copied()) {
+        for switch in (profile.fixed)().iter().map(|(switch, _)| switch).chain(profile.open.iter().copied()) {
             assert!(engine.switch(switch).is_some(), "{name}: `{}` has no `{switch}`", engine.name);
+        }
+    }
+}
+
+/// A number counts only where the library uses it: no wait between attempts if there is one, and no clock and no drift
+/// if it computes no deadline.
+#[test]
+fn the_numbers_of_each_library_were_read() {
+    let locks = descriptors();
+    for lock in locks.iter().filter(|lock| lock.profile.is_some()) {
+        let (profile, engine) = library(&locks, lock.name).expect("its engine");
+        let read = READ.iter().find(|(name, ..)| *name == lock.name);
+        let (_, _, switches) = read.unwrap_or_else(|| panic!("nothing says how {} was read", lock.name));
+        let is = |switch: &str, value: &str| set(profile, engine, switch).as_deref() == Some(value);
+        let unused = |switch: &str| match switch {
+            "retry_delay" | "jitter" => is("tries", "1"),
+            "clock" | "drift_ratio" | "drift_constant" => {
+                is("elapsed_check", "false") && !is("unchecked_deadline", "true")
+            }
+            _ => false,
+        };
+        for number in NUMBERS.iter().filter(|number| engine.switch(number).is_some() && !unused(number)) {
+            let is_read = switches.iter().any(|(switch, _)| switch == number);
+            assert!(is_read, "nothing says how {} has `{number}`", lock.name);
         }
     }
 }

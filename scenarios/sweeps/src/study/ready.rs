@@ -10,9 +10,11 @@ use doublehold_words::suggest;
 use super::Study;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 8] = [
     ("which-lock", include_str!("../../studies/which-lock.toml")),
     ("field-rates", include_str!("../../studies/field-rates.toml")),
+    ("which-library", include_str!("../../studies/which-library.toml")),
+    ("library-rates", include_str!("../../studies/library-rates.toml")),
     ("ttl-vs-pause", include_str!("../../studies/ttl-vs-pause.toml")),
     ("clock-drift-frontier", include_str!("../../studies/clock-drift-frontier.toml")),
     ("failover-window", include_str!("../../studies/failover-window.toml")),

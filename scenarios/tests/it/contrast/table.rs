@@ -380,4 +380,10 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         &[("resource.version_check", "false")],
         &[(P4, "violated")],
     ),
+    contrast(
+        "woken-by-a-message/nodes-own-word",
+        "a node that tells nobody of its keys",
+        &[("nodes.notify_keyspace_events", "")],
+        &[(LV, "violated")],
+    ),
 ];

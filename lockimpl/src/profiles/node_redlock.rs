@@ -1,0 +1,60 @@
+//! node-redlock (`redlock` on npm), as a setting of `redlock`.
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) const NODE_REDLOCK: Profile = Profile {
+    name: "node-redlock",
+    also: &["redlock-npm"],
+    library: "node-redlock (npm: redlock) over ioredis 5",
+    language: "Node.js",
+    version: "5.0.0-beta.2",
+    files: "mike-marcacci/node-redlock afe5cf9: src/index.ts",
+    read_on: "2026-11-25",
+    meaning: "hands out the lock at a quorum, with the time at which it ends, past or not",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("wait_for", "quorum")
+            .with("tie", "never")
+            .with("elapsed_check", false)
+            .with("unchecked_deadline", true)
+            .with("clock", "wall")
+            .with("node_timeout", "none")
+            .with("on_timeout", "keep")
+            .with("transport_retries", 20u64)
+            .with("reconnect", "ioredis-5")
+            .with("tries", 11u64)
+            .with("retry_delay", std::time::Duration::from_millis(300))
+            .with("retry_least", std::time::Duration::from_millis(100))
+            .with("release_between_tries", false)
+            .with("extend_check", "at-start")
+    },
+    open: &[
+        "elapsed_check",
+        "node_timeout",
+        "retry_delay",
+        "retry_least",
+        "tie",
+        "tries",
+        "transport_retries",
+    ],
+    flaws: &[
+        Flaw {
+            what: "a lock whose end has passed is handed out, and only a caller who compares it with the time notices",
+            scenario: "node-redlock",
+            repaired: "node-redlock/repaired",
+        },
+        Flaw {
+            what: "half of an even number of nodes says yes and half no: the call never ends",
+            scenario: "node-redlock-tie",
+            repaired: "node-redlock-tie/repaired",
+        },
+    ],
+    left_out: &[
+        "`using()`: its extension 500 ms before the end, and its abort signal",
+        "that releases and extensions are tried again as an acquire is",
+        "several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there",
+    ],
+};

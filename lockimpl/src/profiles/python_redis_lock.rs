@@ -1,0 +1,47 @@
+//! python-redis-lock, as its source has it: SET NX and BLPOP, and no end of a key unless one is asked for.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
+    name: "python-redis-lock",
+    also: &["redis_lock", "redis-lock", "ionelmc/python-redis-lock"],
+    library: "python-redis-lock",
+    language: "Python",
+    version: "4.0.1",
+    files: "github.com/ionelmc/python-redis-lock e448f12: src/redis_lock/__init__.py",
+    read_on: "2026-11-25",
+    meaning: "a key without an end, and a list on which a release leaves a signal for a second",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("expiry", "none")
+            .with("signal_ttl", Duration::from_secs(1))
+            .with("request_timeout", "none")
+            .with("on_timeout", "keep")
+    },
+    open: &["expiry", "signal_ttl", "request_timeout"],
+    flaws: &[
+        Flaw {
+            what: "A client that stops for more than a second between its refusal and its wait misses the \
+                signal of the release, and waits for ever for a lock that is free.",
+            scenario: "python-redis-lock",
+            repaired: "python-redis-lock/repaired",
+        },
+        Flaw {
+            what: "A holder that dies keeps everybody out for ever, unless `expire` was given.",
+            scenario: "python-redis-lock-holder-dies",
+            repaired: "python-redis-lock-holder-dies/repaired",
+        },
+    ],
+    left_out: &[
+        "`auto_renewal`: a thread that ends at its first exception and tells nobody. Here programs extend.",
+        "`reset` and `reset_all`, which delete whoever's lock it is.",
+        "A timeout is cut to whole seconds, and one of 0 is none. One above `expire` is refused; here it is \
+         as none, and is over when it has passed.",
+        "redis-py's pool and retries: here one connection for commands, and one to wait on that is opened \
+         at the first wait. A timeout of none is taken for its sockets.",
+    ],
+};

@@ -1,0 +1,63 @@
+//! redis-semaphore's `RedlockMutex`, as a setting of `redlock`.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) const REDIS_SEMAPHORE: Profile = Profile {
+    name: "redis-semaphore",
+    also: &["RedlockMutex"],
+    library: "redis-semaphore (RedlockMutex) over ioredis 5",
+    language: "Node.js",
+    version: "5.7.0",
+    files: "swarthy/redis-semaphore: src/misc.ts, src/Lock.ts, src/RedlockMutex.ts, src/redlockMutex/*.ts; \
+            redis/ioredis v5.9.3: lib/redis/event_handler.ts, lib/redis/RedisOptions.ts",
+    read_on: "2026-11-25",
+    meaning: "waits for every node, however long it takes, and does not look at the time that took",
+    ttl: Some(Duration::from_secs(10)),
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("elapsed_check", false)
+            .with("clock", "wall")
+            .with("node_timeout", "none")
+            .with("on_timeout", "keep")
+            .with("transport_retries", 20u64)
+            .with("reconnect", "ioredis-5")
+            .with("token", "object")
+            .with("tries", 1000u64)
+            .with("acquire_limit", Duration::from_secs(10))
+            .with("retry_delay", Duration::from_millis(10))
+            .with("jitter", false)
+            .with("on_failed_extension", "release")
+            .with("extend_check", "none")
+    },
+    open: &[
+        "acquire_limit",
+        "elapsed_check",
+        "node_timeout",
+        "reconnect",
+        "retry_delay",
+        "tries",
+        "transport_retries",
+    ],
+    flaws: &[
+        Flaw {
+            what: "one stopped node of three keeps an acquire until the keys on the others have ended, and it is granted",
+            scenario: "redis-semaphore",
+            repaired: "redis-semaphore/repaired",
+        },
+        Flaw {
+            what: "one dead node of three does the same: ioredis gives it up after 10.5 s, and the lease is 10 s",
+            scenario: "redis-semaphore-killed-node",
+            repaired: "redis-semaphore-killed-node/repaired",
+        },
+    ],
+    left_out: &[
+        "the renewal every 8 s, which stops while a node is dead, and what its holder is told",
+        "that an extension asks for the key again on nodes that lacked it",
+        "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
+        "version 5.8 over ioredis 6: set `reconnect` to `ioredis-6`",
+    ],
+};
