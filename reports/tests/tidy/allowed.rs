@@ -2,7 +2,7 @@
 
 /// How many lines of each package are too wide.
 pub(crate) const WIDE: &[(&str, usize)] =
-    &[("reports", 2), ("scenarios", 2), ("scenarios/history", 6), ("sim/redis", 8)];
+    &[("reports", 2), ("scenarios", 2), ("scenarios/history", 6), ("sim/redis", 7)];
 
 /// In how many files of each package other imports come before those of `std`.
 pub(crate) const IMPORTS: &[(&str, usize)] = &[("lockimpl", 1), ("sim/redis", 1)];
@@ -11,11 +11,11 @@ pub(crate) const IMPORTS: &[(&str, usize)] = &[("lockimpl", 1), ("sim/redis", 1)
 pub(crate) const ERRORS_SECTIONS: &[(&str, usize)] = &[("sim", 3)];
 
 /// How many functions of each package are too long: tables, mostly in tests.
-pub(crate) const LONG_FUNCTIONS: &[(&str, usize)] = &[("scenarios", 3), ("sim", 1), ("sim/redis", 1)];
+pub(crate) const LONG_FUNCTIONS: &[(&str, usize)] = &[("scenarios", 3), ("sim", 1)];
 
 /// How many files of each package are too long.
 pub(crate) const LONG_FILES: &[(&str, usize)] =
-    &[("reports", 1), ("scenarios", 1), ("scenarios/history", 1), ("sim", 1), ("sim/redis", 3)];
+    &[("scenarios", 1), ("scenarios/history", 1), ("sim", 1), ("sim/redis", 3)];
 
 /// How often each package uses a word of the list, counted by file.
 pub(crate) const POETRY: &[(&str, usize)] = &[("sim/redis", 3)];

@@ -4,6 +4,8 @@
 
 mod library;
 mod markdown;
+mod measured;
+mod outcome;
 mod shown;
 
 use std::fmt::Write as _;

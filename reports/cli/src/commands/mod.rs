@@ -87,5 +87,9 @@ fn size_of(scenario: &Scenario) -> String {
         [one] => format!(", {} each", several(one.into(), "round")),
         _ => String::new(),
     };
-    format!("{}, {}{rounds}", several(count(Role::Node), "node"), several(count(Role::Client), "client"))
+    format!(
+        "{}, {}{rounds}",
+        several(count(Role::Node), "node"),
+        several(scenario.clients.len() as u64, "client")
+    )
 }

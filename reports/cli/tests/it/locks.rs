@@ -207,10 +207,22 @@ fn the_page_of_libraries_links_each_and_says_what_came_of_its_flaws() {
                     section.split_once(&format!("`doublehold run {scenario}`: ")).expect("its command");
                 rest.lines().next().expect("what came of it").to_owned()
             };
-            assert!(after(flaw.scenario).contains(" violated"), "{section}");
+            assert!(after(flaw.scenario).ends_with(")."), "{section}");
         }
     }
     let bullmq = printed(&["locks", "bullmq", "--format", "md"]);
-    assert!(bullmq.contains("P1, P2, P3 and P4 violated; two held it at once for 19."), "{bullmq}");
-    assert!(bullmq.contains("`doublehold run stalled-job/repaired`: nothing is violated. "), "{bullmq}");
+    let seen = "`doublehold run stalled-job`: two hold the lock at once for 19.";
+    assert!(bullmq.contains(seen) && bullmq.contains(" (P1, P2, P3 and P4).\n"), "{bullmq}");
+    assert!(bullmq.contains("`doublehold run stalled-job/repaired`: nothing goes wrong. "), "{bullmq}");
+}
+
+#[test]
+fn the_page_of_libraries_has_what_was_measured_beside_what_a_run_comes_to() {
+    let page = printed(&["locks", "--format", "md"]);
+    let row = page.lines().find(|line| line.starts_with("| [redlock-py](#lock-redlock-py) | "));
+    assert!(
+        row.is_some_and(
+            |row| row.contains(" | 1.501 s | 1.5 s | `doublehold run redlock-py-late-clean-up` |")
+        )
+    );
 }

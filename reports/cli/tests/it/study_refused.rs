@@ -40,7 +40,7 @@ hint: did you mean `which-lock`?
 
 $ doublehold sweep mine
 error: unknown study `mine`
-hint: known are `which-lock`, `field-rates`, `ttl-vs-pause`, `clock-drift-frontier`, `failover-window` and `article-locks`; a file's name ends in `.toml`
+hint: known are `which-lock`, `field-rates`, `which-library`, `library-rates`, `ttl-vs-pause`, `clock-drift-frontier`, `failover-window` and `article-locks`; a file's name ends in `.toml`
 
 "#]],
     );
@@ -79,8 +79,10 @@ hint: did you mean `lock.ttl`? Known are:
   lock.release: a word, "compare-and-delete"
   lock.release_on_failure: true or false, true
   lock.request_timeout: a duration, "1s"
+  lock.transport_retries: a whole number, 0
   lock.ttl: a duration, "4s"
   lock.unchecked_deadline: true or false, false
+  lock.wake: a word, "none"
   network.delay: a duration or a law, "1ms..5ms"
   network.links: a list, []
   network.loss: a ratio, "0/1"

@@ -2,20 +2,18 @@
 //!
 //! What was read and what is wrong with it is the profile's to say; what came of it is written from runs.
 
-use doublehold_history::{Evidence, Predicate};
 use doublehold_lockimpl::{Descriptor, Flaw, Profile, Value};
-use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
-use doublehold_words::{duration, list};
+use doublehold_scenarios::catalog;
 
 use super::library::languages;
+use super::measured;
+use super::outcome::Outcome;
 use crate::error::CliError;
 
 /// The beginning of the page: all that a reader has to know first.
 const HEAD: &str = include_str!("head.md");
-/// Few, since each row is a run of its own: what is wrong with a library shows in all of them.
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 
-/// All libraries by their language, after an index.
+/// An index, what was measured, and all libraries by their language.
 pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
     let (mut text, mut sections) = (HEAD.to_owned(), String::new());
     for language in languages(locks) {
@@ -30,7 +28,9 @@ pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
         }
         text += &format!("- **{language}**: {}\n", links.join(", "));
     }
-    Ok(text + "\n" + sections.trim_end() + "\n")
+    text +=
+        "- [Simulated and measured](#simulated-and-measured): which of this was seen on real nodes, too\n";
+    Ok(format!("{text}\n{}\n{}\n", measured::part(locks)?, sections.trim_end()))
 }
 
 /// One lock; a lock that is no library has nothing but what it is.
@@ -41,8 +41,8 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     let Profile { library, version, meaning, files, read_on, .. } = profile;
     let ttl = profile.ttl.map_or("none unless its user says".to_owned(), |ttl| Value::from(ttl).to_string());
     let mut text = format!(
-        "<a id=\"{}\"></a>\n\n### {library} {version}\n\n{} Its lease: {ttl}. Read on {read_on}: {files}. In a \
-         scenario: `algorithm = \"{}\"`, a setting of `{engine}`; all of it: `doublehold locks {}`.\n\n",
+        "<a id=\"{}\"></a>\n\n### {library} {version}\n\n{} Its lease: {ttl}. Read on {read_on}: {files}. Here it is \
+         the lock `{}`, a setting of `{engine}`: `doublehold locks {}` shows all of it.\n\n",
         anchor(profile),
         sentence(meaning),
         lock.name,
@@ -50,11 +50,15 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     );
     for flaw in profile.flaws {
         text += &format!("- **{}**\n", sentence(flaw.what));
-        text += &format!("  `doublehold run {}`: {}.\n", flaw.scenario, came_out(flaw.scenario)?);
         text += &format!(
-            "  Without it: `doublehold run {}`: {}. {}\n",
+            "  - As it is, `doublehold run {}`: {}.\n",
+            flaw.scenario,
+            Outcome::of(flaw.scenario, &[])?.told()
+        );
+        text += &format!(
+            "  - Set otherwise, `doublehold run {}`: {}. {}\n",
             flaw.repaired,
-            came_out(flaw.repaired)?,
+            Outcome::of(flaw.repaired, &[])?.told(),
             repair(flaw)?
         );
     }
@@ -63,7 +67,10 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     }
     if !profile.left_out.is_empty() {
         text += "\nNot modelled:\n\n";
-        profile.left_out.iter().for_each(|left_out| text += &format!("- {left_out}\n"));
+        profile
+            .left_out
+            .iter()
+            .for_each(|left_out| text += &format!("- {}.\n", left_out.trim_end_matches('.')));
     }
     Ok(text + "\n")
 }
@@ -71,39 +78,6 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
 /// What the repaired variant tells of itself.
 fn repair(flaw: &Flaw) -> Result<String, CliError> {
     Ok(catalog::load(flaw.repaired, &[])?.story)
-}
-
-/// What is violated in how many runs, and how long two held at once.
-fn came_out(scenario: &str) -> Result<String, CliError> {
-    let scenario = catalog::load(scenario, &[])?;
-    let runs: Vec<Report> = SEEDS.map(|seed| SimEngine.run(&scenario, seed)).collect();
-    let count = |predicate: Predicate| {
-        runs.iter().filter(|run| run.verdicts.get(predicate).as_str() == "violated").count()
-    };
-    let violated: Vec<String> = Predicate::ALL
-        .into_iter()
-        .filter(|predicate| count(*predicate) > 0)
-        .map(|predicate| match count(predicate) {
-            all if all == runs.len() => predicate.to_string(),
-            some => format!("{predicate} in {some} of {}", runs.len()),
-        })
-        .collect();
-    let overlap = runs.iter().map(longest_overlap).max().unwrap_or(0);
-    Ok(match (violated.is_empty(), overlap) {
-        (true, _) => "nothing is violated".to_owned(),
-        (false, 0) => format!("{} violated", list(&violated)),
-        (false, overlap) => {
-            format!("{} violated; two held it at once for {}", list(&violated), duration(overlap))
-        }
-    })
-}
-
-fn longest_overlap(run: &Report) -> u64 {
-    let length = |evidence: &Evidence| match evidence {
-        Evidence::Overlap(overlap) => Some(overlap.to.since(overlap.from)),
-        _ => None,
-    };
-    run.verdicts.get(Predicate::P1).evidence().iter().filter_map(length).max().unwrap_or(0)
 }
 
 fn anchor(profile: &Profile) -> String {
