@@ -13,6 +13,7 @@ use futures_util::future::{AbortHandle, abortable};
 use redis::aio::ConnectionLike;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::lock::Extended;
 use crate::pushes::Pushes;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
@@ -115,6 +116,18 @@ pub trait Env: Clone + Send + Sync + 'static {
     ///
     /// The task ends by itself, with the process, or when it is [aborted](Task::abort): not when the handle is dropped.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task;
+
+    /// A lock is about to renew a lease beside its holder, in a task that was [started](Env::spawn) by the call that
+    /// was granted it. For whoever watches; nothing on a real machine.
+    fn renewing(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
+    /// What the renewal came to. Not said of one whose holder has stopped it meanwhile.
+    fn renewed(&self, came_to: &Extended) -> impl Future<Output = ()> + Send {
+        let _ = came_to;
+        std::future::ready(())
+    }
 
     /// Opens a byte stream to a port of a host, which need not run Redis. Nobody knows what is sent on it: a command to
     /// a Redis node that goes this way belongs to no lock call.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::clock::Ratio;
 use crate::descriptor::Facts;
+use crate::renewal::Interval;
 use crate::switch::{Kind, Most, NONE, Switch, SwitchError, Switches, Unfit, Value};
 
 /// A choice among words, each with what it means.
@@ -130,6 +131,20 @@ impl Form<'_> {
             value => positive_span(value).map(Some),
         };
         self.ask(Switch { words: vec![NONE], ..asked }, timeout).unwrap_or(default)
+    }
+
+    /// How often something is done: every so often, after so much of the ttl, or the word `none`, which is the default:
+    /// never.
+    pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<Interval> {
+        let asked = switch(name, meaning, Some(Kind::Interval), Some(NONE.into()));
+        let interval = |value: &Value| match value {
+            Value::Word(word) if word == NONE => Some(None),
+            Value::Ratio(ratio) if (1..ratio.denominator.get()).contains(&ratio.numerator) => {
+                Some(Some(Interval::Share(*ratio)))
+            }
+            value => positive_span(value).map(|every| Some(Interval::Fixed(every))),
+        };
+        self.ask(Switch { words: vec![NONE], ..asked }, interval).flatten()
     }
 
     /// A fraction below one.

@@ -39,8 +39,7 @@
 //! # }
 //! ```
 //!
-//! What no lock here does: renew itself in the background, admit its holder again, or keep waiters in
-//! line.
+//! What no lock here does: admit its holder again, or keep waiters in line.
 
 mod ballot;
 mod chance;
@@ -63,6 +62,7 @@ mod profiles;
 mod pushes;
 mod reconnecting;
 mod registry;
+mod renewal;
 mod request;
 mod scripted;
 mod statics;
@@ -98,6 +98,7 @@ pub use profile::{Flaw, Profile};
 pub use profile_kind::ProfileKind;
 pub use pushes::{Push, Pushes};
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
+pub use renewal::{Interval, RenewFrom, Renewal, StopOnRelease, ToldOnLoss, Watch};
 pub use request::ReleaseMethod;
 pub use statics::Statics;
 pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Deadline};
 use crate::env::Env;
+use crate::renewal::Watch;
 
 /// A lock on named resources, held by one client at a time if the algorithm keeps its word.
 ///
@@ -108,12 +109,19 @@ pub struct Grant {
     pub fencing: Option<u64>,
     /// When to stop believing, on this client's own clock; none if the lock does not compute it.
     pub deadline: Option<Deadline>,
+    /// What renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none if nothing does.
+    pub watch: Option<Watch>,
 }
 
 impl Grant {
     /// A grant without a fencing number and without a deadline.
     pub fn new(resource: impl Into<String>, token: Token) -> Self {
-        Self { resource: resource.into(), token, fencing: None, deadline: None }
+        Self { resource: resource.into(), token, fencing: None, deadline: None, watch: None }
+    }
+
+    /// The deadline as it is now: that of the last renewal, where there are any.
+    pub fn current_deadline(&self) -> Option<Deadline> {
+        self.watch.as_ref().map_or(self.deadline, Watch::deadline)
     }
 }
 

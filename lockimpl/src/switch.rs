@@ -153,6 +153,8 @@ pub enum Kind {
     Duration,
     /// A length of time that is not zero.
     PositiveDuration,
+    /// A length of time that is not zero, or a share of the ttl.
+    Interval,
     /// A fraction below one.
     Ratio,
     /// A whole number.
@@ -170,6 +172,7 @@ impl fmt::Display for Kind {
             Self::Flag => f.write_str("true or false"),
             Self::Duration => f.write_str("a duration"),
             Self::PositiveDuration => f.write_str("a duration above zero"),
+            Self::Interval => f.write_str("a duration above zero, a share of the ttl"),
             Self::Ratio => f.write_str("a ratio below 1"),
             Self::Number { least, most: Most::Fixed(most) } => write!(f, "{least} to {most}"),
             Self::Number { least, most: Most::Nodes } => write!(f, "{least} to the number of nodes"),

@@ -20,6 +20,7 @@ use crate::form::{Form, LockConfig};
 use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::renewal::{Renewable, Renewed};
 use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
 use crate::scripted::Scripted;
 use crate::switch::Switches;
@@ -72,7 +73,7 @@ pub(crate) struct Job;
 
 impl<E: Env> LockKind<E> for Job {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<JobConfig>(
+        Descriptor::of::<Renewed<JobConfig>>(
             NAME,
             "a job of a queue: a key with an end holds it, and a check for stalled jobs hands it on once that has ended",
             "the job queues Bull and BullMQ: locks of jobs, and the stalled check",
@@ -82,8 +83,9 @@ impl<E: Env> LockKind<E> for Job {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let (node, config) = (only_node(NAME, nodes)?, JobConfig::chosen(chosen)?);
-        Ok(BoxLock::new(JobLock::new(env, node, config)))
+        let node = only_node(NAME, nodes)?;
+        let Renewed { lock: config, renewal } = Renewed::chosen(chosen)?;
+        Ok(renewal.over(env.clone(), JobLock::new(env, node, config)))
     }
 }
 
@@ -166,6 +168,13 @@ impl<E: Env> JobLock<E> {
     async fn take(&mut self, job: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
         self.check(job).await?;
         self.run(&TAKE, job, &[token.as_bytes(), millis(ttl).to_string().as_bytes()]).await
+    }
+}
+
+impl<E: Env> Renewable for JobLock<E> {
+    fn twin(&self) -> Self {
+        let Self { env, link, config, next_check } = self;
+        Self { env: env.clone(), link: link.twin(), config: config.clone(), next_check: *next_check }
     }
 }
 

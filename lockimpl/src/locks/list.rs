@@ -18,6 +18,7 @@ use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::locks::redlock::Expiry;
 use crate::plain::{seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::renewal::{Renewable, Renewed};
 use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
 use crate::scripted::Scripted;
 use crate::subscription::Subscription;
@@ -25,6 +26,7 @@ use crate::switch::{Switches, Unfit};
 use crate::wire::deadline_after;
 
 /// The switches of the lock with a list.
+#[derive(Clone)]
 struct ListConfig {
     expiry: Expiry,
     signal_ttl: Duration,
@@ -75,7 +77,7 @@ pub(crate) struct List;
 
 impl<E: Env> LockKind<E> for List {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<ListConfig>(
+        Descriptor::of::<Renewed<ListConfig>>(
             "list",
             "a key on one node, and a list on which a release leaves a signal for one who waits",
             "python-redis-lock (2013 to 2026): SET NX and BLPOP",
@@ -86,9 +88,10 @@ impl<E: Env> LockKind<E> for List {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("list", nodes)?;
-        let config = ListConfig::chosen(chosen)?;
+        let Renewed { lock: config, renewal } = Renewed::<ListConfig>::chosen(chosen)?;
         let link = Link::new(node, config.request_timeout, config.on_timeout);
-        Ok(BoxLock::new(ListLock { env, link, config, token: None, listening: None }))
+        let lock = ListLock { env: env.clone(), link, config, token: None, listening: None };
+        Ok(renewal.over(env, lock))
     }
 }
 
@@ -191,6 +194,14 @@ impl<E: Env> ListLock<E> {
             // After a signal a limit counts anew, as the library has it.
             over = !woken && (bounded || self.env.monotonic().await >= ends);
         }
+    }
+}
+
+impl<E: Env> Renewable for ListLock<E> {
+    fn twin(&self) -> Self {
+        let Self { env, link, config, token, .. } = self;
+        let (env, link, config, token) = (env.clone(), link.twin(), config.clone(), token.clone());
+        Self { env, link, config, token, listening: None }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::form::{Form, LockConfig};
 use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::renewal::{Renewable, Renewed};
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
 use crate::switch::{Switches, Unfit};
 use crate::transport::Transport;
@@ -134,7 +135,7 @@ pub(crate) struct Single;
 
 impl<E: Env> LockKind<E> for Single {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Patient>(
+        Descriptor::of::<Renewed<Patient>>(
             "single",
             "a key on one node: SET NX PX takes it, a script that compares the token gives it back",
             "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
@@ -145,8 +146,9 @@ impl<E: Env> LockKind<E> for Single {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("single", nodes)?;
-        let Patient { lock, waiting } = Patient::chosen(chosen)?;
-        Ok(BoxLock::new(SingleLock::new(env, node, lock).waiting(waiting)))
+        let Renewed { lock: Patient { lock, waiting }, renewal } = Renewed::chosen(chosen)?;
+        let lock = SingleLock::new(env.clone(), node, lock).waiting(waiting);
+        Ok(renewal.over(env, lock))
     }
 }
 
@@ -226,6 +228,14 @@ impl<E: Env> Lock for SingleLock<E> {
             return self.exchange().release(&grant.resource, &grant.token).await;
         }
         released(signals.release(env, link, waiting, (&grant.resource, &grant.token)).await)
+    }
+}
+
+/// Waits for nothing.
+impl<E: Env> Renewable for SingleLock<E> {
+    fn twin(&self) -> Self {
+        let Self { env, config, link, .. } = self;
+        Self { env: env.clone(), config: config.clone(), link: link.twin(), waiting: None }
     }
 }
 

@@ -329,6 +329,7 @@ impl Model {
                     token: Token::new(token(number)),
                     fencing: step.fencing,
                     deadline: step.deadline,
+                    watch: None,
                 })
             }
             Said::No => Acquired::Refused(Refusal::Taken),

@@ -71,6 +71,10 @@ fn of_kind(kind: Kind, default: Option<&Value>, nodes: usize) -> BoxedStrategy<V
             };
             (0_u32..=100).prop_map(move |thousandths| ratio(thousandths).into()).boxed()
         }
+        Kind::Interval => {
+            let third = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap_or(NonZeroU32::MIN) };
+            prop_oneof![1 => Just(third.into()), 4 => lengths(default)].boxed()
+        }
         Kind::Duration => prop_oneof![1 => Just(Duration::ZERO.into()), 4 => lengths(default)].boxed(),
         Kind::PositiveDuration => lengths(default),
     }

@@ -122,6 +122,13 @@ fn check_switch(lock: &Descriptor, switch: &Switch, nodes: usize, values: &BTree
             let of: BTreeSet<u32> = of.collect();
             assert!(of.last() <= Some(&100) && of.len() > 80, "{about}");
         }
+        Some(Kind::Interval) => {
+            let third = values.contains("1/3") && values.contains("none");
+            assert!(
+                third && all.iter().any(|it| matches!(it, Value::Duration(it) if !it.is_zero())),
+                "{about}"
+            );
+        }
         Some(kind @ (Kind::Duration | Kind::PositiveDuration)) => {
             let (least, most) = lengths(switch);
             let times = all.iter().filter_map(|it| match it {

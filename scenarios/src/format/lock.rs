@@ -214,6 +214,7 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
 fn alone(field: &Field<'_>, needs: &str, descriptor: &Descriptor) -> Problem {
     let example = match descriptor.switch(needs).and_then(|switch| switch.kind) {
         Some(Kind::Number { least, .. }) => format!("{needs} = {}", least.max(1)),
+        Some(Kind::Interval) => format!("{needs} = \"1/3\""),
         _ if descriptor.switch(needs).is_some_and(|switch| switch.words.contains(&"none")) => {
             let words = descriptor.switch(needs).map(|switch| &switch.words[..]).unwrap_or_default();
             format!("{needs} = \"{}\"", words.iter().find(|word| **word != "none").unwrap_or(&""))
@@ -237,6 +238,10 @@ fn value(field: &Field<'_>, switch: &Switch, nodes: usize) -> Result<Value> {
         Some(Kind::Flag) => field.flag()?.into(),
         Some(Kind::Duration) => field.duration()?.into(),
         Some(Kind::PositiveDuration) => field.positive_duration()?.into(),
+        Some(Kind::Interval) if field.text().is_ok_and(|text| text.contains('/')) => {
+            share(field, switch)?.into()
+        }
+        Some(Kind::Interval) => field.positive_duration()?.into(),
         Some(Kind::Ratio) => ratio(field, switch)?.into(),
     })
 }
@@ -250,6 +255,14 @@ fn ratio(field: &Field<'_>, switch: &Switch) -> Result<Ratio> {
         return Err(refused());
     }
     Ok(Ratio { numerator, denominator })
+}
+
+/// A ratio that is not zero.
+fn share(field: &Field<'_>, switch: &Switch) -> Result<Ratio> {
+    match ratio(field, switch)? {
+        Ratio { numerator: 0, .. } => Err(field.must_be("above zero", &format!("it is {}", switch.meaning))),
+        share => Ok(share),
+    }
 }
 
 /// The lock as a table of a file, with every switch that means something.

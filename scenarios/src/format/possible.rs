@@ -89,6 +89,9 @@ impl Setting<'_> {
             Mark::Read => (has(|step| matches!(step, Step::Read(_))), "read"),
             Mark::Check | Mark::Expiry => (has(|step| matches!(step, Step::Check(_))), "check"),
             Mark::Write => (has(|step| matches!(step, Step::Write(_))), "write"),
+            Mark::Extending | Mark::Extend if self.lock.facts.renews => {
+                (has(|step| matches!(step, Step::Acquire(_) | Step::Try(..))), "acquire")
+            }
             Mark::Extending | Mark::Extend => (has(|step| matches!(step, Step::Extend(_))), "extend"),
             Mark::Release => (has(|step| matches!(step, Step::Release(_))), "release"),
         };

@@ -13,12 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading, TrueNs,
 };
+use doublehold_lockimpl::Extended;
 use doublehold_sim_redis::core::KeyChange;
 
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::run::client::stage::Witness;
+use crate::run::clocks;
 use crate::run::kept;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
@@ -124,6 +126,43 @@ impl Recorder {
     pub(crate) fn extend(&self, client: ClientId, grant: CallId) {
         self.enter(client, grant);
         self.lock().extends.entry(grant).or_default().push(self.now());
+    }
+
+    /// A lease is about to be renewed beside its holder: that of the call that the client's task is in. Nothing is
+    /// written of a lease that was given back.
+    pub(crate) fn renewing(&self, client: ClientId) {
+        let mut record = self.lock();
+        if let Some(grant) = record.renewed(client) {
+            record.extends.entry(grant).or_default().push(self.now());
+        }
+    }
+
+    /// What the renewal came to.
+    pub(crate) fn renewed(&self, client: ClientId, came_to: &Extended) {
+        let Some(grant) = self.lock().renewed(client) else { return };
+        match self.extended(client, grant, came_to) {
+            Ok(()) => {}
+            Err(why) => self.note(client, |client| EventKind::ExtendFailed { client, grant, why }),
+        }
+    }
+
+    /// Writes down that a lease was extended, and until when; why not, if it was not.
+    pub(crate) fn extended(&self, client: ClientId, grant: CallId, came_to: &Extended) -> Result<(), String> {
+        let why = match came_to {
+            Extended::Extended { deadline } => {
+                let deadline = deadline.map(clocks::deadline);
+                self.note(client, |client| EventKind::Extended { client, grant, deadline });
+                if let Some(deadline) = deadline {
+                    self.watch_deadline(client, grant, deadline);
+                }
+                return Ok(());
+            }
+            Extended::NotOwner => "not the owner".to_owned(),
+            Extended::TooLate => "too late".to_owned(),
+            Extended::Unknown(doubt) => doubt.to_string(),
+            Extended::Unsupported => "this lock cannot be extended".to_owned(),
+        };
+        Err(why)
     }
 
     /// The client's call to the lock has returned.
@@ -388,6 +427,11 @@ impl Recorder {
 }
 
 impl Record {
+    /// The grant that a client's task renews, as long as anybody claims it.
+    fn renewed(&self, client: ClientId) -> Option<CallId> {
+        self.attribution.call_of(client).filter(|grant| self.claimants.is_claimed(*grant))
+    }
+
     /// The request as its client sent it, if this one is a copy.
     fn first_sent(&self, sent: Sent) -> Sent {
         if !self.attribution.may_be_copy(sent.connection) {

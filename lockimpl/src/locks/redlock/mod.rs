@@ -19,6 +19,7 @@ use crate::clock::{Deadline, Lease};
 use crate::env::{Env, NodeName};
 use crate::link::Link;
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::renewal::Renewable;
 
 use asking::{Question, Returned, What};
 pub use retry::Retry;
@@ -166,6 +167,20 @@ impl<E: Env> RedlockLock<E> {
                 deadline.has_passed(&self.env).await
             }
             _ => false,
+        }
+    }
+}
+
+/// Knows who said yes, and has no ways back from tasks that are under way.
+impl<E: Env> Renewable for RedlockLock<E> {
+    fn twin(&self) -> Self {
+        Self {
+            env: self.env.clone(),
+            config: self.config.clone(),
+            links: self.links.iter().map(Link::twin).collect(),
+            votes: self.votes.clone(),
+            tokens: self.tokens.clone(),
+            returned: Returned::default(),
         }
     }
 }

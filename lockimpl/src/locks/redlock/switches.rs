@@ -18,6 +18,7 @@ use crate::form::{Form, LockConfig};
 use crate::link::OnTimeout;
 use crate::locks::single::choose_extend_if_missing;
 use crate::registry::{BoxLock, ConfigError, LockKind};
+use crate::renewal::Renewed;
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod};
 use crate::switch::{Switches, Unfit};
 use crate::transport::Transport;
@@ -181,7 +182,7 @@ pub(crate) struct Redlock;
 
 impl<E: Env> LockKind<E> for Redlock {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<RedlockConfig>(
+        Descriptor::of::<Renewed<RedlockConfig>>(
             "redlock",
             "the same key on a majority of nodes that know nothing of each other",
             "Redis documentation, \"Distributed Locks with Redis\": the Redlock algorithm",
@@ -191,13 +192,13 @@ impl<E: Env> LockKind<E> for Redlock {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let config = RedlockConfig::chosen(chosen)?;
+        let Renewed { lock: config, renewal } = Renewed::<RedlockConfig>::chosen(chosen)?;
         match config.quorum {
             _ if nodes.is_empty() => Err(ConfigError::NoNodes),
             Quorum::Fixed(votes) if votes > nodes.len() => {
                 Err(ConfigError::Quorum { votes, nodes: nodes.len() })
             }
-            _ => Ok(BoxLock::new(RedlockLock::new(env, nodes, config))),
+            _ => Ok(renewal.over(env.clone(), RedlockLock::new(env, nodes, config))),
         }
     }
 }

@@ -8,13 +8,17 @@
 //! `give_up_after`.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
-use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released};
+use doublehold_lockimpl::{
+    Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released, Watch,
+};
 
 use super::caught::{CaughtLock, End};
 use super::resource::ResourceLink;
@@ -200,6 +204,10 @@ impl<S: Stage> Client<'_, S> {
             if stopped && !matches!(step, Step::Release(_)) {
                 continue;
             }
+            if !matches!(step, Step::Release(_)) && self.notices_loss(&turn) {
+                stopped = true;
+                continue;
+            }
             match step {
                 Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, None).await,
                 Step::Try(lock, limit) => {
@@ -207,7 +215,7 @@ impl<S: Stage> Client<'_, S> {
                     stopped = !self.acquire(&mut turn, *lock, Some(limit)).await;
                 }
                 Step::Read(object) => self.read(&mut turn, *object).await?,
-                Step::Work(law) => self.sleep(law).await,
+                Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
                 Step::Write(object) => self.write(&turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
@@ -300,10 +308,45 @@ impl<S: Stage> Client<'_, S> {
         Ok(())
     }
 
+    /// Works for so long, or until it is told that a lock is lost that it holds. Whether to work on.
+    async fn work(&self, turn: &Turn, law: &DelayLaw) -> bool {
+        let watches: Vec<&Watch> = self.watches(turn).map(|(_, watch)| watch).collect();
+        if watches.is_empty() {
+            self.sleep(law).await;
+            return true;
+        }
+        let length = self.stage.draw(law);
+        let ends = self.stage.now().saturating_add(length);
+        let told = poll_fn(|cx| {
+            let is_told = watches.iter().any(|watch| watch.poll_told(cx).is_ready());
+            if is_told { Poll::Ready(()) } else { Poll::Pending }
+        });
+        match self.stage.race(told, ends).await {
+            Ok(()) => !self.notices_loss(turn),
+            Err(DeadlinePassed) => true,
+        }
+    }
+
+    /// Whether it has been told that a lock is lost that it holds: a claim that it gives up at once.
+    fn notices_loss(&self, turn: &Turn) -> bool {
+        let mut lost = false;
+        for (grant, _) in self.watches(turn).filter(|(_, watch)| watch.is_told()) {
+            self.note(|client| EventKind::ExpiryNoticed { client, grant });
+            lost = true;
+        }
+        lost
+    }
+
+    /// What may tell it that a lock is lost, where it minds.
+    fn watches<'t>(&self, turn: &'t Turn) -> impl Iterator<Item = (CallId, &'t Watch)> {
+        let minds = self.program.plan.on_lost_lock == OnLostLock::Stop;
+        turn.values().filter(move |_| minds).filter_map(|held| Some((held.grant, held.lease.watch.as_ref()?)))
+    }
+
     /// Whether the lease is still good by the client's own clock, or nobody can tell.
     async fn check(&self, held: Option<&Held>) -> bool {
         let Some(Held { grant, lease, .. }) = held else { return false };
-        if let Some(deadline) = lease.deadline
+        if let Some(deadline) = lease.current_deadline()
             && deadline.has_passed(&self.stage).await
         {
             self.note(|client| EventKind::ExpiryNoticed { client, grant: *grant });
@@ -334,26 +377,15 @@ impl<S: Stage> Client<'_, S> {
         let extended = self.lock.extend(lease, ttl).await;
         self.recorder.leave(self.program.client);
         let lost = extended == Extended::NotOwner && self.program.plan.on_lost_lock == OnLostLock::Stop;
-        let why = match extended {
-            Extended::Extended { deadline } => {
-                let deadline = deadline.map(clocks::deadline);
-                self.note(|client| EventKind::Extended { client, grant, deadline });
-                if let Some(deadline) = deadline {
-                    self.recorder.watch_deadline(self.program.client, grant, deadline);
-                }
-                self.mark("extend").await;
-                return true;
-            }
-            Extended::NotOwner => "not the owner".to_owned(),
-            Extended::TooLate => "too late".to_owned(),
-            Extended::Unknown(doubt) => doubt.to_string(),
-            Extended::Unsupported => {
-                let name = &self.program.name;
-                self.recorder
-                    .inconclusive(format!("{name} is to extend its lease, and this lock cannot be extended"));
-                "this lock cannot be extended".to_owned()
-            }
+        let Err(why) = self.recorder.extended(self.program.client, grant, &extended) else {
+            self.mark("extend").await;
+            return true;
         };
+        if extended == Extended::Unsupported {
+            let name = &self.program.name;
+            self.recorder
+                .inconclusive(format!("{name} is to extend its lease, and this lock cannot be extended"));
+        }
         self.note(|client| EventKind::ExtendFailed { client, grant, why });
         if lost {
             self.note(|client| EventKind::ExpiryNoticed { client, grant });

@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task, WallTime,
-    connection_config, connection_info, listening_config, listening_info,
+    BootTime, DeadlinePassed, Env, Extended, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task,
+    WallTime, connection_config, connection_info, listening_config, listening_info,
 };
 use doublehold_sim::{Host, HostLike};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -24,6 +24,7 @@ use super::threads::{AsThread, Starts};
 use crate::model::cast::Cast;
 use crate::run::Driver;
 use crate::run::client::caught::End;
+use crate::run::client::stage::Stage;
 use crate::run::clocks;
 use crate::run::lean::LeanConnection;
 use crate::run::recorder::Recorder;
@@ -197,6 +198,18 @@ impl<H: HostLike> Env for SimEnv<H> {
             false => self.host.spawn(task),
         }
         handle
+    }
+
+    async fn renewing(&self) {
+        let client = self.recorder.acting_for(self.client);
+        self.recorder.renewing(client);
+        self.of_thread(client).mark("extending").await;
+    }
+
+    async fn renewed(&self, came_to: &Extended) {
+        let client = self.recorder.acting_for(self.client);
+        self.recorder.renewed(client, came_to);
+        self.of_thread(client).mark("extend").await;
     }
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<H::Stream> {

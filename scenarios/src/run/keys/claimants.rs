@@ -71,10 +71,14 @@ impl Claimants {
         self.deadlines.insert(grant, deadline);
     }
 
+    /// Whether a grant is claimed.
+    pub(in crate::run) fn is_claimed(&self, grant: CallId) -> bool {
+        self.claims.iter().any(|(claimed, _)| *claimed == grant)
+    }
+
     /// Whether this deadline passing means anything: after the release nobody believes in the grant any more.
     pub(in crate::run) fn counts(&self, grant: CallId, deadline: Deadline) -> bool {
-        let claimed = self.claims.iter().any(|(claimed, _)| *claimed == grant);
-        claimed && self.deadlines.get(&grant) == Some(&deadline)
+        self.is_claimed(grant) && self.deadlines.get(&grant) == Some(&deadline)
     }
 
     /// Whose clocks are read when a claim of `client` begins or ends: its own, and those of who claims then.
