@@ -10,7 +10,7 @@ use crate::wiring::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 24] = [
+    let files: [fn() -> Vec<Row>; 25] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
         crate::wiring::data::rows,
@@ -23,6 +23,7 @@ fn rows() -> Vec<Row> {
         crate::wiring::nodes::rows,
         crate::wiring::libraries::rows,
         crate::wiring::redlock::rows,
+        crate::wiring::renewal::rows,
         crate::wiring::replicas::rows,
         crate::wiring::requests::rows,
         crate::wiring::resource::rows,
@@ -182,6 +183,9 @@ fn refusal_of(path: &str) -> String {
     // What does nothing, or is not there, without another word.
     let waits = match path {
         "lock.wake" | "lock.wait_clock" => Some((ONE, ("lock.wake", "list"))),
+        "lock.renew_from" | "lock.told_on_loss" | "lock.stop_on_release" => {
+            Some((ONE, ("lock.renew_every", "3s")))
+        }
         "lock.reconnect" => Some((REDLOCK, ("lock.transport_retries", "1"))),
         "lock.expiry" => Some((LIST, ("lock.algorithm", "list"))),
         _ => None,
@@ -204,7 +208,9 @@ fn reader_and_vocabulary_know_the_same_values() {
     }
     for (path, mut words) in choices {
         // A timeout is a duration or `none`, and the reader's hint speaks of durations.
-        if path.ends_with("_timeout") || ["lock.acquire_limit", "lock.poll"].contains(&path.as_str()) {
+        if path.ends_with("_timeout")
+            || ["lock.acquire_limit", "lock.poll", "lock.renew_every"].contains(&path.as_str())
+        {
             continue;
         }
         // There are too many locks for one sentence: the reader names the nearest (`format_refusals`).

@@ -90,6 +90,12 @@ const WAITS: &str = r#"
     nodes = { names = ["A"] }
     clients = [{ name = "c1", program = ["acquire", "release"] }]
 "#;
+const RENEWS: &str = r#"
+    claim = "a lock that is renewed"
+    lock = { algorithm = "single", ttl = "10s", renew_every = "1/3" }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 const LIST: &str = r#"
     claim = "a lock with a list"
     lock = { algorithm = "list", ttl = "10s" }
@@ -145,6 +151,12 @@ const DEFAULTS: &[Absent] = &[
     ("lock.signal_ttl", WAITS, "lock.signal_ttl", "1s"),
     ("lock.wait_clock", WAITS, "lock.wait_clock", "monotonic"),
     ("lock.expiry", LIST, "lock.expiry", "px"),
+    ("lock.renew_every", SINGLE, "lock.renew_every", "none"),
+    ("lock.renew_every", REDLOCK, "lock.renew_every", "none"),
+    ("lock.renew_from", RENEWS, "lock.renew_from", "send"),
+    ("lock.renew_stops_on_error", RENEWS, "lock.renew_stops_on_error", "false"),
+    ("lock.told_on_loss", RENEWS, "lock.told_on_loss", "none"),
+    ("lock.stop_on_release", RENEWS, "lock.stop_on_release", "before"),
     ("lock.wait_timeout", REPLICATED, "lock.wait_timeout", "1s"),
     ("lock.stalled_check", JOB, "lock.stalled_check", "30s"),
     ("lock.release_on_failure", REDLOCK, "lock.release_on_failure", "true"),
@@ -245,6 +257,8 @@ const WITHOUT: &[&str] = &[
     "lock.algorithm",
     "lock.ttl",
     "lock.wait_replicas",
+    // A lease is renewed for as long as the process lives.
+    "lock.renew_cap",
     "nodes.names",
     "nodes.master",
     "network.links.from",

@@ -7,7 +7,7 @@
 //! | file | rows |
 //! |---|---|
 //! | `texts` | what is said and expected, and variants |
-//! | `lock`, `timing`, `waiting`, `redlock`, `replicas` | `[lock]` |
+//! | `lock`, `timing`, `waiting`, `renewal`, `redlock`, `replicas` | `[lock]` |
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
@@ -34,6 +34,7 @@ mod lock;
 mod network;
 mod nodes;
 mod redlock;
+mod renewal;
 mod replicas;
 mod requests;
 mod resource;
