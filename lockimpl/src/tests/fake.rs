@@ -108,6 +108,11 @@ impl World {
         Duration::from_nanos(self.state().now)
     }
 
+    /// How many tasks of locks have not ended.
+    pub(super) fn tasks(&self) -> usize {
+        self.state().tasks.len()
+    }
+
     /// Lets true time pass with the client idle.
     pub(super) fn sleep(&self, by: Duration) {
         let until = self.state().now + nanos(by);

@@ -14,6 +14,7 @@ mod node;
 mod profile;
 mod redlock;
 mod registry;
+mod renewal;
 mod replicated;
 mod single;
 mod subscription;
