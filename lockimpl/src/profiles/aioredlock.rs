@@ -28,8 +28,10 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             .with("extend_if_missing", true)
             .with("extend_check", "new-lease")
             .with("on_failed_extension", "release")
+            .with("renew_from", "reply")
+            .with("renew_stops_on_error", true)
     },
-    open: &["tries", "retry_delay", "tells_deadline", "on_failed_extension"],
+    open: &["tries", "retry_delay", "tells_deadline", "on_failed_extension", "renew_every", "told_on_loss"],
     flaws: &[
         Flaw {
             what: "`valid` stays true when the lease has ended: whoever asks it works on with a lock \
@@ -45,7 +47,8 @@ pub(super) static AIOREDLOCK: Profile = Profile {
         },
     ],
     left_out: &[
-        "Its automatic extension, every 0.6 leases where no lease is asked for: here programs extend.",
+        "Its automatic extension, every 0.6 leases, is there where no lease is asked for: set `renew_every` to `3/5`. \
+         Without it this is a call with a lease.",
         "It makes three attempts of an extension too, and waits 100 to 300 ms between attempts: here \
          one, and the middle of that, always.",
         "It does not give back between the attempts of a call, only after the last: here after each.",

@@ -1,9 +1,13 @@
 //! BullMQ: a worker holds the lock of the job that it processes.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const QUARTERS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
 pub(crate) static BULLMQ: Profile = Profile {
     name: "bullmq",
@@ -21,19 +25,29 @@ pub(crate) static BULLMQ: Profile = Profile {
             .with("stalled_check", Duration::from_secs(30))
             .with("request_timeout", "none")
             .with("on_timeout", "keep")
+            .with("renew_every", Ratio { numerator: 1, denominator: QUARTERS })
     },
-    open: &["stalled_check"],
-    flaws: &[Flaw {
-        what: "the processor of a job whose lock has ended is not stopped: the second check hands the job to another \
-               worker, and both finish it. Shown with renewal off, as with `skipLockRenewal` or an event loop that is \
-               always busy; the documentation calls such a job stalled, and says that it is processed again",
-        scenario: "stalled-job",
-        repaired: "stalled-job/repaired",
-    }],
+    open: &["stalled_check", "renew_every", "told_on_loss"],
+    flaws: &[
+        Flaw {
+            what: "a worker that cannot reach Redis for longer than the lock lasts goes on with its job, which another \
+                   worker is given; `lockRenewalFailed` and `error` are events, and nothing stops the processor",
+            scenario: "bullmq-renewal-fails",
+            repaired: "bullmq-renewal-fails/repaired",
+        },
+        Flaw {
+            what: "the processor of a job whose lock has ended is not stopped: the second check hands the job to another \
+                   worker, and both finish it. Shown with renewal off, as with `skipLockRenewal` or an event loop that \
+                   is always busy; the documentation calls such a job stalled, and says that it is processed again",
+            scenario: "stalled-job",
+            repaired: "stalled-job/repaired",
+        },
+    ],
     left_out: &[
         "`maxStalledCount`: a job that stalls a second time is failed; here it is handed on again",
-        "renewal: the lock manager looks every 7.5 s and renews what was not renewed for as long. Here nothing is renewed, \
-         as with `skipLockRenewal`, so that a job shows what a worker comes to that cannot renew",
+        "the lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
+         long, in one request: the first renewal of a job comes up to a quarter later than here",
+        "it goes on to renew a job that it has lost, in vain; here it ends",
         "workers that are busy look for stalled jobs as well; here those that wait do",
         "the queue: the resource is one job, which is there again as soon as it is done",
     ],

@@ -21,8 +21,10 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
             .with("signal_ttl", Duration::from_secs(1))
             .with("request_timeout", "none")
             .with("on_timeout", "keep")
+            .with("renew_from", "reply")
+            .with("renew_stops_on_error", true)
     },
-    open: &["expiry", "signal_ttl", "request_timeout"],
+    open: &["expiry", "signal_ttl", "request_timeout", "renew_every", "renew_stops_on_error", "told_on_loss"],
     flaws: &[
         Flaw {
             what: "A client that stops for more than a second between its refusal and its wait misses the \
@@ -35,9 +37,16 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
             scenario: "python-redis-lock-holder-dies",
             repaired: "python-redis-lock-holder-dies/repaired",
         },
+        Flaw {
+            what: "The thread of `auto_renewal` ends at its first exception, and whoever works is not told: one \
+                connection that breaks when the lease is to be renewed loses the lock.",
+            scenario: "python-redis-lock-renewal",
+            repaired: "python-redis-lock-renewal/repaired",
+        },
     ],
     left_out: &[
-        "`auto_renewal`: a thread that ends at its first exception and tells nobody. Here programs extend.",
+        "`auto_renewal` renews every two thirds of `expire`: set `renew_every` to `2/3`. Off where nobody says so, there \
+         as here. It takes a connection of the pool; here the one on which the lock was taken.",
         "`reset` and `reset_all`, which delete whoever's lock it is.",
         "A timeout is cut to whole seconds, and one of 0 is none. One above `expire` is refused; here it is \
          as none, and is over when it has passed.",

@@ -1,9 +1,13 @@
 //! redis-semaphore's `RedlockMutex`, as a setting of `redlock`.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const FIFTHS: NonZeroU32 = NonZeroU32::new(5).unwrap();
 
 pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     name: "redis-semaphore",
@@ -32,13 +36,17 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
             .with("jitter", false)
             .with("on_failed_extension", "release")
             .with("extend_check", "none")
+            .with("renew_every", Ratio { numerator: 4, denominator: FIFTHS })
+            .with("told_on_loss", "callback")
     },
     open: &[
         "acquire_limit",
         "elapsed_check",
         "node_timeout",
         "reconnect",
+        "renew_every",
         "retry_delay",
+        "told_on_loss",
         "tries",
         "transport_retries",
     ],
@@ -53,9 +61,17 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
             scenario: "redis-semaphore-killed-node",
             repaired: "redis-semaphore-killed-node/repaired",
         },
+        Flaw {
+            what: "one stopped node of three keeps a renewal waiting, and no other is sent meanwhile: the keys on the other \
+                   two end, and the holder is not told",
+            scenario: "redis-semaphore-renewal",
+            repaired: "redis-semaphore-renewal/repaired",
+        },
     ],
     left_out: &[
-        "the renewal every 8 s, which stops while a node is dead, and what its holder is told",
+        "that a holder without `onLockLost` is told by an error that ends its process; here it stops its work",
+        "that a renewal that falls due while another is under way waits for the next tick of its timer: here it is sent \
+         when the other has come to something",
         "that an extension asks for the key again on nodes that lacked it",
         "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
         "version 5.8 over ioredis 6: set `reconnect` to `ioredis-6`",

@@ -35,18 +35,34 @@ const READ: &[Read] = &[
             ("drift_constant", "2ms"),
             ("token", "call"),
             ("tells_deadline", "false"),
+            ("renew_every", "none"), // 0.6 leases where no lease is asked for
+            ("renew_stops_on_error", "true"),
         ],
     ),
     ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
     (
         "bullmq",
         Some(Duration::from_secs(30)),
-        &[("stalled_check", "30s"), ("request_timeout", "none"), ("on_timeout", "keep")],
+        &[
+            ("stalled_check", "30s"),
+            ("request_timeout", "none"),
+            ("on_timeout", "keep"),
+            ("renew_every", "1/4"), // half of `lockRenewTime`, which is half of `lockDuration`
+            ("told_on_loss", "none"),
+        ],
     ),
     (
         "python-redis-lock",
         None,
-        &[("expiry", "none"), ("signal_ttl", "1s"), ("request_timeout", "none"), ("on_timeout", "keep")],
+        &[
+            ("expiry", "none"),
+            ("signal_ttl", "1s"),
+            ("request_timeout", "none"),
+            ("on_timeout", "keep"),
+            ("renew_every", "none"), // 2/3 with `auto_renewal`
+            ("renew_from", "reply"),
+            ("renew_stops_on_error", "true"),
+        ],
     ),
     (
         "malkusch-lock",
@@ -79,6 +95,8 @@ const READ: &[Read] = &[
             ("drift_ratio", "1/100"),
             ("drift_constant", "2ms"),
             ("token", "call"),
+            ("renew_every", "none"), // 500 ms before the end with `using()`
+            ("told_on_loss", "callback"),
         ],
     ),
     (
@@ -109,6 +127,8 @@ const READ: &[Read] = &[
             ("transport_retries", "20"), // of its driver
             ("reconnect", "ioredis-5"),
             ("token", "object"),
+            ("renew_every", "4/5"),
+            ("told_on_loss", "callback"),
         ],
     ),
     (

@@ -35,6 +35,8 @@ const PAUSE: Sets = &[(
      { kind = 'pause', host = 'c2', for = '15s', at = \"c2's check\" }, \
      { kind = 'pause', host = 'c3', for = '15s', at = \"c3's check\" }]",
 )];
+/// The holder is told by its own clock.
+const TOLD_IN_TIME: Sets = &[("lock.told_on_loss", "lease-end")];
 const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
 /// A SET that is repeated at once, and what turns where a client that lost its lock notices that before it writes.
 const SOON: Sets = &[("faults.0.after", "2s")];
@@ -112,6 +114,21 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         "supervised-restart/power-loss",
         "the clock can jump",
         &[("nodes.restart_clock", "monotonic")],
+        HOLDS,
+    ),
+    contrast("watchdog-paused/no-watchdog", "nobody renews the lease", &[("lock.renew_every", "1/3")], HOLDS),
+    contrast("watchdog-cut-off/told-when-refused", "no renewal comes through", TOLD_IN_TIME, HOLDS),
+    contrast("watchdog-cut-off/told-at-release", "the release comes after the write", TOLD_IN_TIME, HOLDS),
+    contrast(
+        "watchdog-cut-off/ends-at-first-failure",
+        "the task ends",
+        &[("lock.renew_stops_on_error", "false")],
+        HOLDS,
+    ),
+    contrast(
+        "python-redis-lock-renewal/goes-on",
+        "the second renewal is due after the lease",
+        &[("lock.renew_every", "1/3")],
         HOLDS,
     ),
     contrast(
