@@ -71,6 +71,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod times;
+mod tokens;
 #[cfg(feature = "tokio")]
 mod tokio_env;
 mod transport;
@@ -93,7 +94,9 @@ pub use locks::redlock::{
     RedlockLock, ReleaseOn, Retry, Tie, TokenScope, WaitFor,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
-pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};
+pub use locks::single::{
+    DeadlineFrom, ExtendBy, Habits, KeyExpiry, Probe, ReplicaWait, SingleConfig, SingleLock,
+};
 pub use profile::{Flaw, Profile};
 pub use profile_kind::ProfileKind;
 pub use pushes::{Push, Pushes};
@@ -103,6 +106,7 @@ pub use request::ReleaseMethod;
 pub use statics::Statics;
 pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
 pub use times::{BootTime, MonotonicTime, WallTime};
+pub use tokens::TokenSource;
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;
 pub use transport::{Reconnect, Transport};

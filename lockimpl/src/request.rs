@@ -25,6 +25,8 @@ pub enum ReleaseMethod {
     PlainDelete,
     /// `GET`, compare here, `DEL`: the key may expire and change hands in between.
     GetThenDelete,
+    /// `DELEX … IFEQ`, by which the node itself compares: since Redis 8.4. An older one replies with an error.
+    DelexIfeq,
 }
 
 impl Choice for ReleaseMethod {
@@ -32,6 +34,7 @@ impl Choice for ReleaseMethod {
         ("compare-and-delete", Self::CompareAndDelete),
         ("plain-delete", Self::PlainDelete),
         ("get-then-delete", Self::GetThenDelete),
+        ("delex-ifeq", Self::DelexIfeq),
     ];
 }
 
@@ -47,6 +50,7 @@ impl ReleaseMethod {
             Self::CompareAndDelete => &RUNS_A_SCRIPT,
             Self::PlainDelete => &["DEL"],
             Self::GetThenDelete => &["GET", "DEL"],
+            Self::DelexIfeq => &["DELEX"],
         }
     }
 }
@@ -61,10 +65,24 @@ pub(crate) enum Request<'a> {
     Claim { key: &'a str, token: &'a Token, ttl: Duration },
     /// The same, for ever.
     ClaimForEver { key: &'a str, token: &'a Token },
+    /// The same, until a moment in milliseconds since 1970, by whatever clock the caller read.
+    ClaimUntil { key: &'a str, token: &'a Token, at: u64 },
     /// Set the key if it is absent, and count the grant.
     ClaimFenced { key: &'a str, counter: &'a str, token: &'a Token, ttl: Duration },
     /// Renew the key if it is ours, or set it if it is absent and `or_set` allows.
     Extend { key: &'a str, token: &'a Token, ttl: Duration, or_set: bool },
+    /// Renew the key until a moment, if it is ours.
+    ExtendUntil { key: &'a str, token: &'a Token, at: u64 },
+    /// Add to what is left of the key, if it is ours.
+    ExtendMore { key: &'a str, token: &'a Token, more: Duration },
+    /// Set the key anew if it is there, or if the node finds that it is ours.
+    Overwrite { key: &'a str, token: &'a Token, ttl: Duration, compared: bool },
+    /// Give the key another lease, whoever it belongs to.
+    Postpone { key: &'a str, ttl: Duration },
+    /// Ask what the key holds.
+    Read { key: &'a str },
+    /// Ask whether there is a key.
+    Exists { key: &'a str },
     /// Delete the key, if it is ours or regardless.
     Release { key: &'a str, token: &'a Token, method: ReleaseMethod },
     /// Ask whether the node is a master.
@@ -77,6 +95,11 @@ pub(crate) enum Request<'a> {
 pub(crate) fn scripts() -> Vec<String> {
     let all = [&CLAIM_FENCED, &COMPARE_AND_DELETE, &EXTEND, &EXTEND_OR_SET];
     all.map(|script| script.source.to_owned()).into()
+}
+
+/// The sources of those that the lock on one node alone takes.
+pub(crate) fn scripts_of_habits() -> Vec<String> {
+    [&EXTEND_UNTIL, &EXTEND_MORE].map(|script| script.source.to_owned()).into()
 }
 
 /// A script and the name Redis knows it by once it has seen it.
@@ -97,10 +120,14 @@ impl Script {
 
     /// The EVALSHA that runs it.
     fn call(&self, keys: &[&str], token: &Token, ttl: Option<Duration>) -> Cmd {
+        self.call_with(keys, token, ttl.map(millis))
+    }
+
+    fn call_with(&self, keys: &[&str], token: &Token, number: Option<u64>) -> Cmd {
         let mut call = Cmd::with_capacity(6, 128 + keys.iter().map(|key| key.len()).sum::<usize>());
         call.arg("EVALSHA").arg(self.hash()).arg(keys.len()).arg(keys).arg(token.as_bytes());
-        if let Some(ttl) = ttl {
-            call.arg(millis(ttl));
+        if let Some(number) = number {
+            call.arg(number);
         }
         call
     }
@@ -142,6 +169,23 @@ pub(crate) static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
+pub(crate) static EXTEND_UNTIL: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then \
+         return redis.call('PEXPIREAT', KEYS[1], ARGV[2]) end \
+         return 0",
+    )
+});
+
+pub(crate) static EXTEND_MORE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
+         local left = redis.call('PTTL', KEYS[1]) \
+         if left < 0 then return 0 end \
+         return redis.call('PEXPIRE', KEYS[1], left + ARGV[2])",
+    )
+});
+
 impl Request<'_> {
     /// The command that it begins with, which is mostly all of it.
     pub(crate) fn first_command(&self) -> Cmd {
@@ -154,6 +198,19 @@ impl Request<'_> {
             Self::ClaimForEver { key, token } => {
                 command("SET", |set| set.arg(key).arg(token.as_bytes()).arg("NX"))
             }
+            Self::ClaimUntil { key, token, at } => command("SET", |set| {
+                set.arg(key).arg(token.as_bytes()).arg("NX").arg("PXAT").arg(at)
+            }),
+            Self::ExtendUntil { key, token, at } => EXTEND_UNTIL.call_with(&[key], token, Some(at)),
+            Self::ExtendMore { key, token, more } => EXTEND_MORE.call(&[key], token, Some(more)),
+            Self::Overwrite { key, token, ttl, compared } => command("SET", |set| {
+                set.arg(key).arg(token.as_bytes());
+                let set = if compared { set.arg("IFEQ").arg(token.as_bytes()) } else { set.arg("XX") };
+                set.arg("PX").arg(millis(ttl))
+            }),
+            Self::Postpone { key, ttl } => command("PEXPIRE", |expire| expire.arg(key).arg(millis(ttl))),
+            Self::Read { key } => command("GET", |get| get.arg(key)),
+            Self::Exists { key } => command("EXISTS", |exists| exists.arg(key)),
             Self::ClaimFenced { key, counter, token, ttl } => {
                 CLAIM_FENCED.call(&[key, counter], token, Some(ttl))
             }
@@ -163,6 +220,9 @@ impl Request<'_> {
                 ReleaseMethod::CompareAndDelete => COMPARE_AND_DELETE.call(&[key], token, None),
                 ReleaseMethod::PlainDelete => command("DEL", |del| del.arg(key)),
                 ReleaseMethod::GetThenDelete => command("GET", |get| get.arg(key)),
+                ReleaseMethod::DelexIfeq => {
+                    command("DELEX", |delex| delex.arg(key).arg("IFEQ").arg(token.as_bytes()))
+                }
             },
             Self::Role => command("ROLE", |role| role),
             Self::Wait { replicas, timeout } => {
@@ -208,8 +268,15 @@ impl Request<'_> {
             Self::Extend { or_set: true, .. } => Some(&EXTEND_OR_SET),
             Self::Extend { or_set: false, .. } => Some(&EXTEND),
             Self::Release { method: ReleaseMethod::CompareAndDelete, .. } => Some(&COMPARE_AND_DELETE),
+            Self::ExtendUntil { .. } => Some(&EXTEND_UNTIL),
+            Self::ExtendMore { .. } => Some(&EXTEND_MORE),
             Self::Claim { .. }
             | Self::ClaimForEver { .. }
+            | Self::ClaimUntil { .. }
+            | Self::Overwrite { .. }
+            | Self::Postpone { .. }
+            | Self::Read { .. }
+            | Self::Exists { .. }
             | Self::Release { .. }
             | Self::Role
             | Self::Wait { .. } => None,

@@ -12,7 +12,7 @@ use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
 use crate::link::Link;
 use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
-use crate::locks::single::{Exchange, ReplicaWait, SingleConfig};
+use crate::locks::single::{Exchange, Habits, ReplicaWait, SingleConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::request::{Request, is_master};
 use crate::switch::{Most, Switches, Unfit};
@@ -118,7 +118,8 @@ impl<E: Env> ReplicatedLock<E> {
             self.master = self.find_master().await;
         }
         let link = self.links.get_mut(self.master?)?;
-        Some(Exchange { env: &self.env, config: &self.config.lock, wait: self.config.wait, link })
+        let (config, wait) = (&self.config.lock, self.config.wait);
+        Some(Exchange { env: &self.env, config, habits: &Habits::NONE, wait, link })
     }
 
     async fn find_master(&mut self) -> Option<usize> {

@@ -8,6 +8,7 @@ mod malkusch_lock;
 mod node_redlock;
 mod python_redis_lock;
 mod redis_plus_plus_tx;
+mod redis_py;
 mod redis_semaphore;
 mod redlock_antirez;
 mod redlock_py;
@@ -34,6 +35,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&node_redlock::NODE_REDLOCK, Redlock))
         .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
+        .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
         .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, Redlock))
         .with(ProfileKind(&redlock_py::REDLOCK_PY, Redlock))

@@ -113,6 +113,19 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "redis-py",
+        None,
+        &[
+            ("expiry", "none"),
+            ("token", "call"),
+            ("extend_adds", "true"),
+            ("poll", "100ms"),
+            ("request_timeout", "5s"),
+            ("transport_retries", "10"),
+            ("reconnect", "redis-py-8"),
+        ],
+    ),
+    (
         "redis-semaphore",
         Some(Duration::from_secs(10)),
         &[

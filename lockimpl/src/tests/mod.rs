@@ -8,6 +8,7 @@ mod defaults;
 mod driver;
 mod existing;
 mod fake;
+mod habits;
 mod job;
 mod join;
 mod node;

@@ -7,9 +7,11 @@ use std::time::Duration;
 use redis::{PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::fake::ms;
+use super::fake::{WALL_START, ms};
 use crate::locks::list;
-use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
+use crate::request::{
+    CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_MORE, EXTEND_OR_SET, EXTEND_UNTIL,
+};
 use crate::waiting::Signals;
 
 /// A lease that outlasts every test, in milliseconds.
@@ -119,10 +121,30 @@ impl Node {
             "EXEC" => Value::Array(self.transaction.take().expect("EXEC ends what MULTI began")),
             "SET" if words[3] == "NX" && self.keys.contains_key(&words[1]) => Value::Nil,
             "SET" if words[3] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
+            "SET" if words[3] == "XX" && !self.keys.contains_key(&words[1]) => Value::Nil,
+            "SET" if words[3] == "IFEQ" => {
+                if !self.holds(&words[1], &args[4]) {
+                    return Value::Nil;
+                }
+                self.set(&words[1], &args[2], &words[6], now)
+            }
             "SET" if words.len() == 4 => self.set(&words[1], &args[2], "9000000000", now),
             "SET" if words.len() == 4 => self.set(&words[1], &args[2], FOR_EVER, now),
             "SET" if words[4] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[5]), now),
+            "SET" if words[4] == "PXAT" => self.set_until(&words[1], &args[2], &words[5]),
             "SET" => self.set(&words[1], &args[2], &words[5], now),
+            "EXISTS" => Value::Int(i64::from(self.keys.contains_key(&words[1]))),
+            "DELEX" => {
+                let ours = self.holds(&words[1], &args[3]);
+                Value::Int(i64::from(ours && self.keys.remove(&words[1]).is_some()))
+            }
+            "PEXPIRE" => match self.keys.get(&words[1]).map(|key| key.value.clone()) {
+                Some(value) => {
+                    self.set(&words[1], &value, &words[2], now);
+                    Value::Int(1)
+                }
+                None => Value::Int(0),
+            },
             "SETNX" if self.keys.contains_key(&words[1]) => Value::Int(0),
             "SETNX" => {
                 self.keys.insert(words[1].clone(), Key { value: args[2].clone(), expires_at: u64::MAX });
@@ -198,6 +220,17 @@ impl Node {
         let ours = owner.as_ref() == Some(&args[4]);
         if hash == COMPARE_AND_DELETE.hash() {
             Value::Int(i64::from(ours && self.keys.remove(key).is_some()))
+        } else if hash == EXTEND_UNTIL.hash() {
+            if ours {
+                self.set_until(key, &args[4], &words[5]);
+            }
+            Value::Int(i64::from(ours))
+        } else if hash == EXTEND_MORE.hash() {
+            if ours && let Some(key) = self.keys.get_mut(key) {
+                let more: u64 = words[5].parse().expect("a lease in milliseconds");
+                key.expires_at = key.expires_at.saturating_add(more * 1_000_000);
+            }
+            Value::Int(i64::from(ours))
         } else if hash == EXTEND.hash() || (hash == EXTEND_OR_SET.hash() && owner.is_some()) {
             if ours {
                 self.set(key, &args[4], &words[5], now);
@@ -210,6 +243,18 @@ impl Node {
             super::job::run_script(self, args, words, now)
                 .unwrap_or_else(|| panic!("no lock has the script {hash}"))
         }
+    }
+
+    /// Sets a key until a moment by a wall clock. This node's is as its time.
+    fn set_until(&mut self, key: &str, value: &[u8], at: &str) -> Value {
+        let millis: i64 = at.parse().expect("a moment in milliseconds");
+        let expires_at = u64::try_from(millis.saturating_mul(1_000_000) - WALL_START).unwrap_or(0);
+        self.keys.insert(key.to_owned(), Key { value: value.to_vec(), expires_at });
+        Value::Okay
+    }
+
+    fn holds(&self, key: &str, value: &[u8]) -> bool {
+        self.keys.get(key).is_some_and(|key| key.value == value)
     }
 
     pub(super) fn set(&mut self, key: &str, value: &[u8], millis: &str, now: u64) -> Value {
@@ -253,7 +298,14 @@ impl Node {
 
     /// Makes the node know every script, so that running one takes a single command.
     pub(super) fn learn_scripts(&mut self) {
-        let scripts = [&CLAIM_FENCED, &COMPARE_AND_DELETE, &EXTEND, &EXTEND_OR_SET];
+        let scripts = [
+            &CLAIM_FENCED,
+            &COMPARE_AND_DELETE,
+            &EXTEND,
+            &EXTEND_OR_SET,
+            &EXTEND_UNTIL,
+            &EXTEND_MORE,
+        ];
         self.scripts.extend(scripts.map(|script| script.hash().to_owned()));
     }
 

@@ -20,6 +20,7 @@ use crate::env::{Env, NodeName};
 use crate::link::Link;
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::renewal::Renewable;
+use crate::tokens::ObjectTokens;
 
 use asking::{Question, Returned, What};
 pub use retry::Retry;
@@ -38,7 +39,7 @@ pub struct RedlockLock<E: Env> {
     /// Which nodes said yes to the latest grant of each resource, in node order.
     votes: BTreeMap<String, (Token, Vec<bool>)>,
     /// The tokens of its resources, where each has one for good.
-    tokens: BTreeMap<String, Token>,
+    tokens: ObjectTokens,
     /// The ways to nodes that were in use beside a call.
     returned: Returned<E>,
 }
@@ -60,7 +61,7 @@ impl<E: Env> RedlockLock<E> {
         let link =
             |node| Link::new(node, config.node_timeout, config.on_timeout).through(&env, config.transport);
         let links = nodes.into_iter().map(link).collect();
-        let (votes, tokens) = (BTreeMap::new(), BTreeMap::new());
+        let (votes, tokens) = (BTreeMap::new(), ObjectTokens::default());
         Self { env, config, links, votes, tokens, returned: Returned::default() }
     }
 
@@ -106,17 +107,7 @@ impl<E: Env> RedlockLock<E> {
         if self.config.token != TokenScope::Object {
             return Token::draw(&self.env);
         }
-        match self.tokens.get(resource) {
-            Some(token) => {
-                self.env.marks(token.as_bytes());
-                token.clone()
-            }
-            None => {
-                let token = Token::draw(&self.env);
-                self.tokens.insert(resource.to_owned(), token.clone());
-                token
-            }
-        }
+        self.tokens.of(&self.env, resource)
     }
 
     /// When a call makes no more attempts, if there is such a time.

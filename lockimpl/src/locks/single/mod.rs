@@ -2,14 +2,15 @@
 //! gives it back. The published form of it checks no time at all; the switches add what was asked of
 //! it since.
 //!
-//! Assumes a node that does not forget. Does not retry: asking again is the caller's decision, or its driver's.
 //! Assumes a node that does not forget. Asks again only where it is told how to wait.
+
+mod habits;
 
 use std::time::Duration;
 
 use redis::Value;
 
-use crate::clock::{Lease, Timing};
+use crate::clock::{Deadline, Timing};
 use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
@@ -17,10 +18,13 @@ use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
+use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, millis, says_yes};
 use crate::switch::{Switches, Unfit};
+use crate::tokens::Tokens;
 use crate::transport::Transport;
 use crate::waiting::{Signals, Wait, Waiting};
+
+pub use habits::{DeadlineFrom, ExtendBy, Habits, KeyExpiry, Probe};
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,21 +105,32 @@ impl Default for SingleConfig {
     }
 }
 
-/// The lock on one node, and how its clients wait. Apart, since a lock on a replicated master takes the first alone.
+/// The lock on one node, what libraries do otherwise with it, and how its clients wait. Apart, since a lock on a
+/// replicated master takes the first alone.
 struct Patient {
     lock: SingleConfig,
+    habits: Habits,
     waiting: Waiting,
 }
 
 impl LockConfig for Patient {
     fn read(form: &mut Form<'_>) -> Self {
-        Self { lock: SingleConfig::read(form), waiting: Waiting::choose(form) }
+        Self {
+            lock: SingleConfig::read(form),
+            habits: Habits::read(form),
+            waiting: Waiting::choose(form),
+        }
     }
 
     fn facts(&self) -> Facts {
-        let mut facts = Facts { waits: self.waiting.waits(), ..self.lock.facts() };
+        let lock = self.lock.facts();
+        let deadline = lock.deadline && self.habits.tells_deadline;
+        let (waits, extends) = (self.waiting.waits(), self.habits.extends());
+        let mut facts = Facts { waits, extends, deadline, ..lock };
         if let Some(sends) = &mut facts.sends {
+            sends.to_hold.extend(self.habits.sends_to_hold());
             sends.to_hold.extend(self.waiting.sends());
+            sends.to_extend = self.habits.sends_to_extend();
         }
         facts
     }
@@ -126,7 +141,8 @@ impl LockConfig for Patient {
             cause: "only a release by a script tells those who wait".into(),
             hint: "use `release = \"compare-and-delete\"`, or another `wake`".into(),
         });
-        self.lock.unfit(ttl).or_else(|| self.waiting.unfit()).or(silent)
+        let habits = self.habits.unfit(self.lock.fencing, self.lock.extend_if_missing);
+        self.lock.unfit(ttl).or(habits).or_else(|| self.waiting.unfit()).or(silent)
     }
 }
 
@@ -141,13 +157,20 @@ impl<E: Env> LockKind<E> for Single {
             "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
             Nodes::One,
         )
-        .sending([crate::request::scripts(), Signals::new().scripts().into()].concat())
+        .sending(
+            [
+                crate::request::scripts(),
+                crate::request::scripts_of_habits(),
+                Signals::new().scripts().into(),
+            ]
+            .concat(),
+        )
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("single", nodes)?;
-        let Renewed { lock: Patient { lock, waiting }, renewal } = Renewed::chosen(chosen)?;
-        let lock = SingleLock::new(env.clone(), node, lock).waiting(waiting);
+        let Renewed { lock: Patient { lock, habits, waiting }, renewal } = Renewed::chosen(chosen)?;
+        let lock = SingleLock::new(env.clone(), node, lock).with(habits).waiting(waiting);
         Ok(renewal.over(env, lock))
     }
 }
@@ -174,7 +197,9 @@ pub struct ReplicaWait {
 pub struct SingleLock<E: Env> {
     env: E,
     config: SingleConfig,
+    habits: Habits,
     link: Link<E>,
+    tokens: Tokens<E>,
     waiting: Option<(Waiting, Signals)>,
 }
 
@@ -182,7 +207,16 @@ impl<E: Env> SingleLock<E> {
     /// A lock on `node`. Connects when it is first used.
     pub fn new(env: E, node: NodeName, config: SingleConfig) -> Self {
         let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
-        Self { env, config, link, waiting: None }
+        let habits = Habits::published();
+        let tokens = Tokens::new(&env, habits.token);
+        Self { env, config, habits, link, tokens, waiting: None }
+    }
+
+    /// The same, as a library has it.
+    #[must_use]
+    pub fn with(self, habits: Habits) -> Self {
+        let tokens = Tokens::new(&self.env, habits.token);
+        Self { habits, tokens, ..self }
     }
 
     /// The same, whose clients wait.
@@ -193,13 +227,15 @@ impl<E: Env> SingleLock<E> {
     }
 
     fn exchange(&mut self) -> Exchange<'_, E> {
-        Exchange { env: &self.env, config: &self.config, wait: None, link: &mut self.link }
+        let Self { env, config, habits, link, .. } = self;
+        Exchange { env, config, habits, wait: None, link }
     }
 }
 
 impl<E: Env> Lock for SingleLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        self.exchange().acquire(resource, ttl).await
+        let token = self.tokens.next(resource, true).await;
+        self.exchange().acquire_with(resource, ttl, token).await
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
@@ -207,16 +243,19 @@ impl<E: Env> Lock for SingleLock<E> {
     }
 
     async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
-        let Self { env, config, link, waiting } = self;
-        let mut exchange = Exchange { env, config, wait: None, link };
-        let Some((waiting, _)) = waiting else { return exchange.acquire(resource, ttl).await };
+        let Self { env, config, habits, link, tokens, waiting } = self;
+        let Some((waiting, _)) = waiting else { return self.acquire(resource, ttl).await };
+        let mut exchange = Exchange { env, config, habits, wait: None, link };
         let way = (exchange.link.node().clone(), config.request_timeout);
         let mut wait = Wait::begin(env, waiting, way, (resource, limit)).await;
+        let mut first = true;
         loop {
-            let acquired = exchange.acquire(resource, ttl).await;
+            let token = tokens.next(resource, first).await;
+            let acquired = exchange.acquire_with(resource, ttl, token).await;
             if matches!(acquired, Acquired::Granted(_)) || !wait.turn().await {
                 return acquired;
             }
+            first = false;
         }
     }
 
@@ -234,8 +273,15 @@ impl<E: Env> Lock for SingleLock<E> {
 /// Waits for nothing.
 impl<E: Env> Renewable for SingleLock<E> {
     fn twin(&self) -> Self {
-        let Self { env, config, link, .. } = self;
-        Self { env: env.clone(), config: config.clone(), link: link.twin(), waiting: None }
+        let Self { env, config, habits, link, .. } = self;
+        Self {
+            env: env.clone(),
+            config: config.clone(),
+            habits: habits.clone(),
+            link: link.twin(),
+            tokens: Tokens::new(env, habits.token),
+            waiting: None,
+        }
     }
 }
 
@@ -253,6 +299,7 @@ fn released(reply: Result<Value, Failure>) -> Released {
 pub(crate) struct Exchange<'a, E: Env> {
     pub(crate) env: &'a E,
     pub(crate) config: &'a SingleConfig,
+    pub(crate) habits: &'a Habits,
     pub(crate) wait: Option<ReplicaWait>,
     pub(crate) link: &'a mut Link<E>,
 }
@@ -260,10 +307,15 @@ pub(crate) struct Exchange<'a, E: Env> {
 impl<E: Env> Exchange<'_, E> {
     pub(crate) async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let token = Token::draw(self.env);
-        let lease = self.config.timing.start(self.env, ttl).await;
-        match self.claim(resource, &token, &lease).await {
-            Ok(fencing) => {
-                let deadline = lease.deadline();
+        self.acquire_with(resource, ttl, token).await
+    }
+
+    async fn acquire_with(&mut self, resource: &str, ttl: Duration, token: Token) -> Acquired {
+        if let Err(failed) = self.probe(resource, ttl).await {
+            return failed.into_acquired();
+        }
+        match self.claim(resource, &token, ttl).await {
+            Ok((fencing, deadline)) => {
                 Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, token) })
             }
             Err(failed) => {
@@ -275,20 +327,42 @@ impl<E: Env> Exchange<'_, E> {
         }
     }
 
-    async fn claim(&mut self, key: &str, token: &Token, lease: &Lease) -> Result<Option<u64>, FailedClaim> {
-        let ttl = lease.ttl();
-        let reply = if self.config.fencing {
-            let counter = format!("{{{key}}}:fencing");
-            self.link.ask(self.env, &Request::ClaimFenced { key, counter: &counter, token, ttl }).await
-        } else {
-            self.link.ask(self.env, &Request::Claim { key, token, ttl }).await
+    /// Looks for the lock, in a way that may take it.
+    async fn probe(&mut self, key: &str, ttl: Duration) -> Result<(), FailedClaim> {
+        let taken = match self.habits.probe {
+            Probe::None => false,
+            Probe::Reads => says_yes(&self.link.ask(self.env, &Request::Exists { key }).await?),
+            Probe::Takes => {
+                let token = Token::draw(self.env);
+                let taken = !says_yes(&self.ask_for(key, &token, ttl).await?);
+                if !taken {
+                    let method = ReleaseMethod::CompareAndDelete;
+                    // Nobody looks at what it came to.
+                    let _ =
+                        self.link.ask(self.env, &Request::Release { key, token: &token, method }).await;
+                }
+                taken
+            }
         };
-        let fencing = match reply? {
+        if taken { Err(FailedClaim::NoKey(Refusal::Taken)) } else { Ok(()) }
+    }
+
+    /// The fencing number and the deadline of what was granted.
+    async fn claim(
+        &mut self,
+        key: &str,
+        token: &Token,
+        ttl: Duration,
+    ) -> Result<(Option<u64>, Option<Deadline>), FailedClaim> {
+        let first = self.habits.initial_ttl.unwrap_or(ttl);
+        let mut lease = self.config.timing.start(self.env, first).await;
+        let fencing = match self.ask_for(key, token, first).await? {
             Value::Okay => None,
             Value::Int(number) => match u64::try_from(number) {
                 Ok(number) => Some(number),
                 Err(_) => return Err(FailedClaim::Key(Refusal::CounterBelowZero(number))),
             },
+            _ if self.habits.own_token_counts && self.is_own(key, token).await? => None,
             _ => return Err(FailedClaim::NoKey(Refusal::Taken)),
         };
         match self.replicated().await {
@@ -296,19 +370,79 @@ impl<E: Env> Exchange<'_, E> {
             Err(Doubt::TooFewReplicas(few)) => return Err(FailedClaim::Key(Refusal::TooFewReplicas(few))),
             Err(doubt) => return Err(FailedClaim::Doubt(doubt)),
         }
+        if self.habits.deadline_from == DeadlineFrom::Reply {
+            lease = self.config.timing.start(self.env, first).await;
+        }
         lease.grant_in_time(self.env).await.map_err(FailedClaim::Key)?;
-        Ok(fencing)
+        if self.habits.initial_ttl.is_some() && self.habits.extends() {
+            lease = self.config.timing.start(self.env, ttl).await;
+            match self.ask_for_more(key, token, ttl).await {
+                Ok(reply) if says_yes(&reply) => {}
+                Ok(_) => return Err(FailedClaim::NoKey(Refusal::Taken)),
+                Err(failure) => return Err(FailedClaim::after_a_key(failure)),
+            }
+            if self.habits.deadline_from == DeadlineFrom::Reply {
+                lease = self.config.timing.start(self.env, ttl).await;
+            }
+            lease.grant_in_time(self.env).await.map_err(FailedClaim::Key)?;
+        }
+        Ok((fencing, lease.deadline().filter(|_| self.habits.tells_deadline)))
+    }
+
+    /// Asks for the key.
+    async fn ask_for(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
+        let counter;
+        let request = match self.habits.expiry {
+            _ if self.config.fencing => {
+                counter = format!("{{{key}}}:fencing");
+                Request::ClaimFenced { key, counter: &counter, token, ttl }
+            }
+            KeyExpiry::Px => Request::Claim { key, token, ttl },
+            KeyExpiry::None => Request::ClaimForEver { key, token },
+            KeyExpiry::PxatByClient => {
+                let at = self.moment(ttl).await;
+                Request::ClaimUntil { key, token, at }
+            }
+        };
+        self.link.ask(self.env, &request).await
+    }
+
+    /// Asks for another lease of a key that is held.
+    async fn ask_for_more(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
+        let request = match self.habits.extend_by {
+            ExtendBy::Compare if self.habits.extend_adds => Request::ExtendMore { key, token, more: ttl },
+            ExtendBy::Compare if self.habits.expiry == KeyExpiry::PxatByClient => {
+                let at = self.moment(ttl).await;
+                Request::ExtendUntil { key, token, at }
+            }
+            ExtendBy::Compare => {
+                Request::Extend { key, token, ttl, or_set: self.config.extend_if_missing }
+            }
+            ExtendBy::SetXx => Request::Overwrite { key, token, ttl, compared: false },
+            ExtendBy::SetIfeq => Request::Overwrite { key, token, ttl, compared: true },
+            ExtendBy::Plain => Request::Postpone { key, ttl },
+        };
+        self.link.ask(self.env, &request).await
+    }
+
+    /// When a lease that begins now ends, by the client's wall clock, in milliseconds.
+    async fn moment(&self, ttl: Duration) -> u64 {
+        let now = u64::try_from(self.env.wall().await.0.div_euclid(1_000_000)).unwrap_or(0);
+        now.saturating_add(millis(ttl))
+    }
+
+    /// Whether the key holds this token.
+    async fn is_own(&mut self, key: &str, token: &Token) -> Result<bool, Failure> {
+        let held = self.link.ask(self.env, &Request::Read { key }).await?;
+        Ok(held == Value::BulkString(token.as_bytes().into()))
     }
 
     pub(crate) async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        let lease = self.config.timing.start(self.env, ttl).await;
-        let request = Request::Extend {
-            key: &grant.resource,
-            token: &grant.token,
-            ttl: lease.ttl(),
-            or_set: self.config.extend_if_missing,
-        };
-        match self.link.ask(self.env, &request).await {
+        if !self.habits.extends() {
+            return Extended::Unsupported;
+        }
+        let mut lease = self.config.timing.start(self.env, ttl).await;
+        match self.ask_for_more(&grant.resource, &grant.token, ttl).await {
             Ok(reply) if says_yes(&reply) => {}
             Ok(_) => return Extended::NotOwner,
             Err(failure) => return Extended::Unknown(failure.into_doubt()),
@@ -316,10 +450,13 @@ impl<E: Env> Exchange<'_, E> {
         if let Err(doubt) = self.replicated().await {
             return Extended::Unknown(doubt);
         }
+        if self.habits.deadline_from == DeadlineFrom::Reply {
+            lease = self.config.timing.start(self.env, ttl).await;
+        }
         if !lease.extended_in_time(self.env, grant.deadline).await {
             return Extended::TooLate;
         }
-        grant.deadline = lease.deadline();
+        grant.deadline = lease.deadline().filter(|_| self.habits.tells_deadline);
         Extended::Extended { deadline: grant.deadline }
     }
 
@@ -367,6 +504,15 @@ impl From<Failure> for FailedClaim {
 }
 
 impl FailedClaim {
+    /// What failed when the key was set already.
+    fn after_a_key(failure: Failure) -> Self {
+        match failure {
+            Failure::Unsent(why) => Self::Key(Refusal::Unreachable(why)),
+            Failure::ErrorReply(error) => Self::Key(Refusal::ErrorReply(error)),
+            Failure::Lost(doubt) => Self::Doubt(doubt),
+        }
+    }
+
     fn may_have_set_the_key(&self) -> bool {
         matches!(self, Self::Key(_) | Self::Doubt(_))
     }

@@ -1,0 +1,53 @@
+//! redis-py's own `Lock`, as its source has it: a key without an end, and a driver that says everything again.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static REDIS_PY: Profile = Profile {
+    name: "redis-py",
+    also: &["redis.lock", "redis-py Lock", "redis/redis-py"],
+    library: "redis-py (Lock)",
+    language: "Python",
+    version: "8.0.0",
+    files: "github.com/redis/redis-py 34817ce: redis/lock.py, redis/client.py, redis/retry.py, redis/_defaults.py",
+    read_on: "2026-11-25",
+    meaning: "a key without an end unless a timeout is given, and a driver that repeats what it said",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("expiry", "none")
+            .with("token", "call")
+            .with("extend_adds", true)
+            .with("wake", "poll")
+            .with("poll", Duration::from_millis(100))
+            .with("until_expiry", false)
+            .with("request_timeout", Duration::from_secs(5))
+            .with("transport_retries", 10_u64)
+            .with("reconnect", "redis-py-8")
+            .with("release_on_failure", false)
+    },
+    open: &["expiry", "extend_adds", "own_token_counts", "poll", "request_timeout", "transport_retries"],
+    flaws: &[
+        Flaw {
+            what: "The reply to the first request is lost. The driver asks again, and the lock is refused \
+                by its own key. Without a `timeout` that key stays for ever.",
+            scenario: "redis-py",
+            repaired: "redis-py/repaired",
+        },
+        Flaw {
+            what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds twice.",
+            scenario: "redis-py-extends-twice",
+            repaired: "redis-py-extends-twice/repaired",
+        },
+    ],
+    left_out: &[
+        "A release that the driver repeats after a lost reply raises LockNotOwnedError, though it gave the lock \
+         back. Here it is told as much, and nothing comes of it.",
+        "`thread_local=False`, with which threads share a token.",
+        "The pool: one connection is taken for all requests.",
+        "It gives up its wait when the next attempt would be too late; here it asks once more at the end.",
+        "Tokens are uuid1 there, and random here.",
+    ],
+};
