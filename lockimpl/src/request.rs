@@ -97,6 +97,11 @@ pub(crate) fn scripts() -> Vec<String> {
     all.map(|script| script.source.to_owned()).into()
 }
 
+/// The source of the one that only gives back.
+pub(crate) fn release_scripts() -> Vec<String> {
+    vec![COMPARE_AND_DELETE.source.to_owned()]
+}
+
 /// The sources of those that the lock on one node alone takes.
 pub(crate) fn scripts_of_habits() -> Vec<String> {
     [&EXTEND_UNTIL, &EXTEND_MORE].map(|script| script.source.to_owned()).into()
@@ -198,9 +203,9 @@ impl Request<'_> {
             Self::ClaimForEver { key, token } => {
                 command("SET", |set| set.arg(key).arg(token.as_bytes()).arg("NX"))
             }
-            Self::ClaimUntil { key, token, at } => command("SET", |set| {
-                set.arg(key).arg(token.as_bytes()).arg("NX").arg("PXAT").arg(at)
-            }),
+            Self::ClaimUntil { key, token, at } => {
+                command("SET", |set| set.arg(key).arg(token.as_bytes()).arg("NX").arg("PXAT").arg(at))
+            }
             Self::ExtendUntil { key, token, at } => EXTEND_UNTIL.call_with(&[key], token, Some(at)),
             Self::ExtendMore { key, token, more } => EXTEND_MORE.call(&[key], token, Some(more)),
             Self::Overwrite { key, token, ttl, compared } => command("SET", |set| {

@@ -10,7 +10,7 @@ mod set_ex;
 mod setnx;
 mod setnx_expire;
 mod setnx_expire_multi;
-mod setnx_getset;
+pub(crate) mod setnx_getset;
 pub(crate) mod single;
 
 use crate::env::Env;

@@ -11,7 +11,7 @@ use redis::Value;
 use crate::clock::Deadline;
 use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
+use crate::form::{Choice, Form, LockConfig};
 use crate::link::Failure;
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
 use crate::plain::{PlainNode, facts};
@@ -20,38 +20,76 @@ use crate::request::{ReleaseMethod, millis, says_yes};
 use crate::switch::Switches;
 use crate::times::WallTime;
 
-/// The kind of this lock. It has no switches.
+/// The kind of this lock.
 pub(crate) struct SetnxGetset;
 
-impl LockConfig for SetnxGetset {
-    fn read(_: &mut Form<'_>) -> Self {
-        Self
+/// Its switches.
+struct Getset {
+    gives_back: GivesBack,
+}
+
+/// How a key is given back that may be another's by now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum GivesBack {
+    /// By `DEL`, unless its time has passed by the client's clock: as the page has it.
+    #[default]
+    UnlessOver,
+    /// By `GET`, a comparison, and `DEL`, as redis-mutex: the key may change hands in between.
+    GetThenDelete,
+    /// By a script that compares.
+    CompareAndDelete,
+}
+
+impl Choice for GivesBack {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("unless-over", Self::UnlessOver),
+        ("get-then-delete", Self::GetThenDelete),
+        ("compare-and-delete", Self::CompareAndDelete),
+    ];
+}
+
+impl LockConfig for Getset {
+    fn read(form: &mut Form<'_>) -> Self {
+        Self {
+            gives_back: form.choice(
+                "gives_back",
+                GivesBack::default(),
+                "how a key is given back that may be another's by now",
+            ),
+        }
     }
 
     fn facts(&self) -> Facts {
-        Facts { deadline: true, ..facts(&["SETNX", "GET", "GETSET", "DEL"]) }
+        let release = match self.gives_back {
+            GivesBack::UnlessOver => ReleaseMethod::PlainDelete,
+            GivesBack::GetThenDelete => ReleaseMethod::GetThenDelete,
+            GivesBack::CompareAndDelete => ReleaseMethod::CompareAndDelete,
+        };
+        Facts { deadline: true, ..facts(&[&["SETNX", "GET", "GETSET"], release.sends()].concat()) }
     }
 }
 
 impl<E: Env> LockKind<E> for SetnxGetset {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::of::<Getset>(
             NAME,
             "SETNX of the time it ends by the client's clock; once that has passed, GETSET of another takes it over",
             "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", handling deadlocks",
             Nodes::One,
         )
+        .sending(crate::request::release_scripts())
     }
 
-    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        Ok(BoxLock::new(SetnxGetsetLock(PlainNode::new(env, only_node(NAME, nodes)?))))
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        let node = PlainNode::new(env, only_node(NAME, nodes)?);
+        Ok(BoxLock::new(SetnxGetsetLock(node, Getset::chosen(chosen)?)))
     }
 }
 
 const NAME: &str = "setnx-getset";
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-struct SetnxGetsetLock<E: Env>(PlainNode<E>);
+struct SetnxGetsetLock<E: Env>(PlainNode<E>, Getset);
 
 impl<E: Env> Lock for SetnxGetsetLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
@@ -65,9 +103,15 @@ impl<E: Env> Lock for SetnxGetsetLock<E> {
         }
     }
 
-    /// Deletes the key unless its time has passed: then it may be somebody else's.
     async fn release(&mut self, grant: &Grant) -> Released {
         match grant.deadline {
+            _ if self.1.gives_back == GivesBack::GetThenDelete => {
+                self.0.release(grant, ReleaseMethod::GetThenDelete).await
+            }
+            _ if self.1.gives_back == GivesBack::CompareAndDelete => {
+                self.0.release(grant, ReleaseMethod::CompareAndDelete).await
+            }
+            // Once its time has passed it may be somebody else's.
             Some(deadline) if deadline.has_passed(&self.0.env).await => Released::NotOwner,
             _ => self.0.release(grant, ReleaseMethod::PlainDelete).await,
         }

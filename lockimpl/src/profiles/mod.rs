@@ -4,9 +4,13 @@
 mod aioredlock;
 mod bsm_redislock;
 mod bullmq;
+mod laravel;
+mod laravel_scheduler;
+mod laravel_without_overlapping;
 mod malkusch_lock;
 mod node_redlock;
 mod python_redis_lock;
+mod redis_mutex;
 mod redis_plus_plus_tx;
 mod redis_py;
 mod redis_semaphore;
@@ -15,12 +19,17 @@ mod redlock_py;
 mod redlock_rb;
 mod redsync;
 mod rslock;
+mod rueidislock;
+mod shedlock;
+mod stackexchange_redis;
 mod symfony_combined;
+mod symfony_lock;
 
 use crate::env::Env;
 use crate::locks::job::Job;
 use crate::locks::list::List;
 use crate::locks::redlock::Redlock;
+use crate::locks::setnx_getset::SetnxGetset;
 use crate::locks::single::Single;
 use crate::profile_kind::ProfileKind;
 use crate::registry::Registry;
@@ -31,9 +40,13 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
         .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))
         .with(ProfileKind(&bullmq::BULLMQ, Job))
+        .with(ProfileKind(&laravel::LARAVEL, Single))
+        .with(ProfileKind(&laravel_scheduler::LARAVEL_SCHEDULER, Single))
+        .with(ProfileKind(&laravel_without_overlapping::LARAVEL_WITHOUT_OVERLAPPING, Single))
         .with(ProfileKind(&malkusch_lock::MALKUSCH_LOCK, Redlock))
         .with(ProfileKind(&node_redlock::NODE_REDLOCK, Redlock))
         .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
+        .with(ProfileKind(&redis_mutex::REDIS_MUTEX, SetnxGetset))
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
         .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
@@ -42,5 +55,9 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&redlock_rb::REDLOCK_RB, Redlock))
         .with(ProfileKind(&redsync::REDSYNC, Redlock))
         .with(ProfileKind(&rslock::RSLOCK, Redlock))
+        .with(ProfileKind(&rueidislock::RUEIDISLOCK, Single))
+        .with(ProfileKind(&shedlock::SHEDLOCK, Single))
+        .with(ProfileKind(&stackexchange_redis::STACKEXCHANGE_REDIS, Single))
         .with(ProfileKind(&symfony_combined::SYMFONY_COMBINED, Redlock))
+        .with(ProfileKind(&symfony_lock::SYMFONY_LOCK, Single))
 }

@@ -11,7 +11,8 @@ pub(super) static REDIS_PY: Profile = Profile {
     library: "redis-py (Lock)",
     language: "Python",
     version: "8.0.0",
-    files: "github.com/redis/redis-py 34817ce: redis/lock.py, redis/client.py, redis/retry.py, redis/_defaults.py",
+    files: "github.com/redis/redis-py 34817ce: redis/lock.py, redis/client.py, redis/retry.py, \
+        redis/_defaults.py",
     read_on: "2026-11-25",
     meaning: "a key without an end unless a timeout is given, and a driver that repeats what it said",
     ttl: None,
@@ -37,13 +38,15 @@ pub(super) static REDIS_PY: Profile = Profile {
             repaired: "redis-py/repaired",
         },
         Flaw {
-            what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds twice.",
+            what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds \
+                twice.",
             scenario: "redis-py-extends-twice",
             repaired: "redis-py-extends-twice/repaired",
         },
     ],
     left_out: &[
-        "A release that the driver repeats after a lost reply raises LockNotOwnedError, though it gave the lock \
+        "A release that the driver repeats after a lost reply raises LockNotOwnedError, though it gave the \
+         lock \
          back. Here it is told as much, and nothing comes of it.",
         "`thread_local=False`, with which threads share a token.",
         "The pool: one connection is taken for all requests.",

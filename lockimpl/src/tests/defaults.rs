@@ -232,6 +232,68 @@ const READ: &[Read] = &[
             ("drift_constant", "0s"),
         ],
     ),
+    (
+        "laravel",
+        None,
+        &[
+            ("expiry", "none"),
+            ("token", "object"),
+            ("poll", "250ms"),
+            ("wait_clock", "wall"),
+            ("request_timeout", "60s"),
+        ],
+    ),
+    (
+        "laravel-scheduler",
+        Some(Duration::from_secs(86_400)),
+        &[("probe", "takes"), ("release", "plain-delete"), ("request_timeout", "60s")],
+    ),
+    (
+        "laravel-without-overlapping",
+        None,
+        &[("expiry", "none"), ("token", "object"), ("request_timeout", "60s")],
+    ),
+    ("redis-mutex", Some(Duration::from_secs(10)), &[("gives_back", "get-then-delete")]),
+    (
+        "rueidislock",
+        Some(Duration::from_secs(5)),
+        &[
+            ("expiry", "pxat-by-client"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "0/1"),
+            ("drift_constant", "0s"),
+            ("tells_deadline", "false"),
+            ("wake", "tracking"),
+            ("request_timeout", "20ms"),
+        ],
+    ),
+    (
+        "shedlock",
+        None,
+        &[
+            ("release", "plain-delete"),
+            ("extend_by", "set-xx"),
+            ("token", "call"),
+            ("request_timeout", "60s"),
+        ],
+    ),
+    (
+        "stackexchange-redis",
+        None,
+        &[("release", "delex-ifeq"), ("extend_by", "set-ifeq"), ("token", "call"), ("request_timeout", "5s")],
+    ),
+    (
+        "symfony-lock",
+        Some(Duration::from_secs(300)),
+        &[
+            ("initial_ttl", "300s"),
+            ("token", "object"),
+            ("clock", "wall"),
+            ("drift_ratio", "0/1"),
+            ("drift_constant", "0s"),
+            ("request_timeout", "60s"),
+        ],
+    ),
 ];
 
 /// A library and the engine that it is a setting of.

@@ -116,7 +116,9 @@ fn tokens_are_of_what_they_are_said_to_be_of() {
     }
     let [first, second, other] = tokens(&world(), TokenSource::Timestamp);
     assert!(first != second && second != other);
-    let name = |token: &[u8]| String::from_utf8(token.into()).expect("text").split_once(':').expect("two").1.to_owned();
+    let name = |token: &[u8]| {
+        String::from_utf8(token.into()).expect("text").split_once(':').expect("two").1.to_owned()
+    };
     assert!(name(&first) == name(&second) && name(&first) != name(&other));
     for token in tokens(&world(), TokenSource::SmallInt) {
         let number = String::from_utf8(token).expect("text").parse::<u8>();

@@ -9,9 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::fake::{WALL_START, ms};
 use crate::locks::list;
-use crate::request::{
-    CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_MORE, EXTEND_OR_SET, EXTEND_UNTIL,
-};
+use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_MORE, EXTEND_OR_SET, EXTEND_UNTIL};
 use crate::waiting::Signals;
 
 /// A lease that outlasts every test, in milliseconds.
@@ -298,14 +296,8 @@ impl Node {
 
     /// Makes the node know every script, so that running one takes a single command.
     pub(super) fn learn_scripts(&mut self) {
-        let scripts = [
-            &CLAIM_FENCED,
-            &COMPARE_AND_DELETE,
-            &EXTEND,
-            &EXTEND_OR_SET,
-            &EXTEND_UNTIL,
-            &EXTEND_MORE,
-        ];
+        let scripts =
+            [&CLAIM_FENCED, &COMPARE_AND_DELETE, &EXTEND, &EXTEND_OR_SET, &EXTEND_UNTIL, &EXTEND_MORE];
         self.scripts.extend(scripts.map(|script| script.hash().to_owned()));
     }
 

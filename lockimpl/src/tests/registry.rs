@@ -107,8 +107,9 @@ fn every_lock_says_what_marks_its_keys_before_it_sets_them() {
             panic!("{}: nobody else asks", descriptor.name)
         };
         let marks = world.state().marks.clone();
-        // Who looks for the lock by taking it has had another key before.
-        assert_eq!(marks.last().map(Vec::as_slice), Some(grant.token.as_bytes()), "{}", descriptor.name);
+        // Who looks for the lock by taking it has another key meanwhile.
+        assert!(marks.contains(&grant.token.as_bytes().to_vec()), "{}: {marks:?}", descriptor.name);
+        assert!(marks.len() <= 2, "{}: {marks:?}", descriptor.name);
     }
 }
 

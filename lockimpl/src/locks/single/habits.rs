@@ -131,7 +131,8 @@ impl Habits {
     /// Why nobody can have these together.
     pub(super) fn unfit(&self, fencing: bool, extend_if_missing: bool) -> Option<Unfit> {
         let other = self.extend_by != ExtendBy::Compare;
-        let unlike = (self.extend_adds || self.expiry == KeyExpiry::PxatByClient) && (other || extend_if_missing);
+        let unlike =
+            (self.extend_adds || self.expiry == KeyExpiry::PxatByClient) && (other || extend_if_missing);
         if unlike {
             return Some(Unfit {
                 cause: "only an extension that compares can add to a lease, or end it by the client's clock"
@@ -143,7 +144,8 @@ impl Habits {
         }
         if self.extend_adds && self.expiry == KeyExpiry::PxatByClient {
             return Some(Unfit {
-                cause: "an extension that adds to what is left knows no moment by the client's clock".to_owned(),
+                cause: "an extension that adds to what is left knows no moment by the client's clock"
+                    .to_owned(),
                 hint: "leave out `extend_adds` or `expiry = \"pxat-by-client\"`".to_owned(),
             });
         }
@@ -226,4 +228,3 @@ impl Choice for Probe {
     const WORDS: &'static [(&'static str, Self)] =
         &[("none", Self::None), ("reads", Self::Reads), ("takes", Self::Takes)];
 }
-

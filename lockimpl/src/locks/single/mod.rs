@@ -115,11 +115,7 @@ struct Patient {
 
 impl LockConfig for Patient {
     fn read(form: &mut Form<'_>) -> Self {
-        Self {
-            lock: SingleConfig::read(form),
-            habits: Habits::read(form),
-            waiting: Waiting::choose(form),
-        }
+        Self { lock: SingleConfig::read(form), habits: Habits::read(form), waiting: Waiting::choose(form) }
     }
 
     fn facts(&self) -> Facts {
@@ -338,8 +334,7 @@ impl<E: Env> Exchange<'_, E> {
                 if !taken {
                     let method = ReleaseMethod::CompareAndDelete;
                     // Nobody looks at what it came to.
-                    let _ =
-                        self.link.ask(self.env, &Request::Release { key, token: &token, method }).await;
+                    let _ = self.link.ask(self.env, &Request::Release { key, token: &token, method }).await;
                 }
                 taken
             }
@@ -415,9 +410,7 @@ impl<E: Env> Exchange<'_, E> {
                 let at = self.moment(ttl).await;
                 Request::ExtendUntil { key, token, at }
             }
-            ExtendBy::Compare => {
-                Request::Extend { key, token, ttl, or_set: self.config.extend_if_missing }
-            }
+            ExtendBy::Compare => Request::Extend { key, token, ttl, or_set: self.config.extend_if_missing },
             ExtendBy::SetXx => Request::Overwrite { key, token, ttl, compared: false },
             ExtendBy::SetIfeq => Request::Overwrite { key, token, ttl, compared: true },
             ExtendBy::Plain => Request::Postpone { key, ttl },

@@ -403,4 +403,11 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         &[("nodes.notify_keyspace_events", "")],
         &[(LV, "violated")],
     ),
+    contrast("redis-py/no-retry", "the key has no end", &[("lock.expiry", "px")], &[(LV, "holds")]),
+    contrast(
+        "symfony-lock/second-lost",
+        "the first command takes the key for 300 s",
+        &[("lock.initial_ttl", "5s")],
+        &[(LV, "holds")],
+    ),
 ];

@@ -21,6 +21,7 @@ fn rows() -> Vec<Row> {
         crate::wiring::lock::rows,
         crate::wiring::network::rows,
         crate::wiring::nodes::rows,
+        crate::wiring::one_key::rows,
         crate::wiring::libraries::rows,
         crate::wiring::redlock::rows,
         crate::wiring::renewal::rows,
@@ -187,7 +188,11 @@ fn refusal_of(path: &str) -> String {
             Some((ONE, ("lock.renew_every", "3s")))
         }
         "lock.reconnect" => Some((REDLOCK, ("lock.transport_retries", "1"))),
-        "lock.expiry" => Some((LIST, ("lock.algorithm", "list"))),
+        // One node's lock knows them all.
+        "lock.expiry" | "lock.token" | "lock.extend_by" | "lock.deadline_from" | "lock.probe" => {
+            Some((ONE, ("lock.algorithm", "single")))
+        }
+        "lock.gives_back" => Some((LIST, ("lock.algorithm", "setnx-getset"))),
         _ => None,
     };
     if let Some((base, waits)) = waits {

@@ -33,6 +33,7 @@ mod links;
 mod lock;
 mod network;
 mod nodes;
+mod one_key;
 mod redlock;
 mod renewal;
 mod replicas;

@@ -1,0 +1,50 @@
+//! The mutex of Laravel's scheduler, as its source has it: who looks whether a task runs takes its lock, and who is done
+//! deletes it, whosever it is.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
+    name: "laravel-scheduler",
+    also: &["CacheEventMutex", "withoutOverlapping", "laravel schedule"],
+    library: "Laravel (scheduler, withoutOverlapping)",
+    language: "PHP",
+    version: "13.26.1",
+    files: "github.com/laravel/framework bd71b45: src/Illuminate/Cache/RedisLock.php, Lock.php, \
+        LuaScripts.php, RedisStore.php; src/Illuminate/Console/Scheduling/CacheEventMutex.php, Event.php, \
+        ManagesAttributes.php",
+    read_on: "2026-11-25",
+    meaning: "a mutex of 1,440 minutes: `exists` takes it and gives it back, `forget` is a plain DEL",
+    ttl: Some(Duration::from_secs(86400)),
+    fixed: || {
+        Switches::new()
+            .with("probe", "takes")
+            .with("release", "plain-delete")
+            .with("request_timeout", Duration::from_secs(60))
+            .with("release_on_failure", false)
+    },
+    open: &["probe", "release", "request_timeout"],
+    flaws: &[
+        Flaw {
+            what: "A scheduler that dies while it looks whether a task runs leaves the task's lock: the \
+                task is not run for a day, on any server.",
+            scenario: "laravel-scheduler",
+            repaired: "laravel-scheduler/repaired",
+        },
+        Flaw {
+            what: "`forget` deletes the lock of whoever has it: a task that is done late lets a third \
+                server begin.",
+            scenario: "laravel-scheduler-forgets",
+            repaired: "laravel-scheduler-forgets/repaired",
+        },
+    ],
+    left_out: &[
+        "`onOneServer`, which is another lock, of an hour.",
+        "Other conditions of a task, and signals, at which it gives back.",
+        "`runInBackground`, where another process gives back.",
+        "phpredis and predis were not read: PHP's default of 60 s is taken for the time that a command may \
+         take.",
+    ],
+};

@@ -1,0 +1,52 @@
+//! ShedLock over Redis, as its source has it: what gives back and what extends asks nobody whose the key is.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static SHEDLOCK: Profile = Profile {
+    name: "shedlock",
+    also: &["ShedLock", "RedisLockProvider", "SchedulerLock"],
+    library: "ShedLock (RedisLockProvider)",
+    language: "Java",
+    version: "7.9.0",
+    files: "github.com/lukas-krecan/ShedLock 2495b14: InternalRedisLockProvider.java of \
+        shedlock-support-redis, RedisLockProvider.java of shedlock-provider-redis-spring",
+    read_on: "2026-11-25",
+    meaning: "SET NX PX, given back by DEL and extended by SET XX, unless `safeUpdate` is on",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("token", "call")
+            .with("release", "plain-delete")
+            .with("extend_by", "set-xx")
+            .with("request_timeout", Duration::from_secs(60))
+            .with("on_timeout", "keep")
+            .with("release_on_failure", false)
+    },
+    open: &["extend_by", "release", "request_timeout"],
+    flaws: &[
+        Flaw {
+            what: "A DEL that comes when the lease has ended deletes the lock of whoever has it by then. \
+                `safeUpdate` compares, and is off.",
+            scenario: "shedlock",
+            repaired: "shedlock/repaired",
+        },
+        Flaw {
+            what: "`extend` sets the key anew, whoever it belongs to: two have the lock, and both are told \
+                so. `safeUpdate` compares.",
+            scenario: "shedlock-extend",
+            repaired: "shedlock-extend/repaired",
+        },
+    ],
+    left_out: &[
+        "`safeUpdate` turns both on: here they are two switches, `release` and `extend_by`.",
+        "`lockAtLeastFor`, by which a release keeps the key for a while.",
+        "KeepAliveLockProvider, which extends beside the task. Here programs extend.",
+        "The lease is what is left of `lockAtMostFor` when the request is made, by the wall clock: here all \
+         of it.",
+        "Spring's and Lettuce's code was not read: Lettuce's timeout of 60 s is taken, and no command that \
+         it repeats.",
+    ],
+};
