@@ -1,6 +1,6 @@
 //! What came of a scenario when it was run a few times, in words for people who know none of ours.
 
-use doublehold_history::{Evidence, Predicate, Verdict};
+use doublehold_history::{Evidence, Predicate, Verdict, WaitEnd};
 use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
 use doublehold_words::{duration, list};
 
@@ -23,6 +23,17 @@ impl Outcome {
     /// The longest time for which two held the lock at once, of all runs; 0 if no two did.
     pub(super) fn overlap(&self) -> u64 {
         self.0.iter().map(longest_overlap).max().unwrap_or(0)
+    }
+
+    /// The longest time for which somebody waited for a lock that nobody claimed, of all runs, and whether each wait
+    /// ended with the lock; nothing if nobody waited too long.
+    pub(super) fn waited(&self) -> Option<(u64, bool)> {
+        let waits = self.0.iter().flat_map(|run| run.verdicts.get(Predicate::LV).evidence());
+        let waits = waits.filter_map(|evidence| match evidence {
+            Evidence::Waited(wait) => Some((wait.to.since(wait.from), wait.end == WaitEnd::Obtained)),
+            _ => None,
+        });
+        waits.reduce(|one, other| (one.0.max(other.0), one.1 && other.1))
     }
 
     /// What happened, and in brackets the predicates that say so.
