@@ -91,7 +91,7 @@ pub use lock::{
 };
 pub use locks::redlock::{
     Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, RedlockConfig,
-    RedlockLock, ReleaseOn, Retry, Tie, TokenScope, WaitFor,
+    RedlockLock, ReleaseOn, Retry, Subset, Tie, TokenScope, WaitFor,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{

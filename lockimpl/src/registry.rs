@@ -156,6 +156,14 @@ pub enum ConfigError {
         /// The nodes there are.
         nodes: usize,
     },
+    /// More nodes would be asked than there are.
+    #[error("a `subset` of {asked} makes no sense with {nodes} nodes: use 1 to {nodes}")]
+    Subset {
+        /// The nodes to be asked.
+        asked: usize,
+        /// The nodes there are.
+        nodes: usize,
+    },
     /// A switch was set to what it is not.
     #[error(transparent)]
     Switch(#[from] SwitchError),

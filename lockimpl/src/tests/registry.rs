@@ -34,6 +34,10 @@ fn what_cannot_work_is_refused_with_the_way_out() {
         "a `quorum` of 6 makes no sense with 5 nodes: use 1 to 5"
     );
     assert_eq!(
+        refused("redlock", 5, nothing().with("subset", 6_u64)),
+        "a `subset` of 6 makes no sense with 5 nodes: use 1 to 5"
+    );
+    assert_eq!(
         refused("redlock", 5, nothing().with("tries", 0_u64)),
         "the switch `tries` cannot be `0`: use 1 to 1000"
     );

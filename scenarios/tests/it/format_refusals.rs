@@ -559,6 +559,21 @@ fn combinations_that_say_nothing_are_refused() {
         ),
         (
             "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", subset = 4",
+            "line 2: `lock.subset` must be a whole number within bounds, not `4` | hint: use 1 to 3",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", subset = 0",
+            "line 2: `lock.subset` must be a whole number within bounds, not `0` | hint: use 1 to 3",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", quorum = 2, subset = 1",
+            "line 2: `lock.subset` asks fewer nodes than `lock.quorum` needs, so that no lock is ever granted | hint: use a `subset` that is at least as large",
+        ),
+        (
+            "algorithm = \"redlock\"",
             "algorithm = \"replicated\", wait_timeout = \"1s\"",
             "line 2: `lock.wait_timeout` does nothing without `wait_replicas` | hint: add `wait_replicas = 1`",
         ),

@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::RedlockLock;
-use super::words::{Order, Tie, WaitFor};
+use super::words::{OnNodeError, Order, Tie, WaitFor};
 use crate::ballot::{Answer, Ballot, answer};
 use crate::env::Env;
 use crate::join::join_in_order;
@@ -76,7 +76,8 @@ impl<E: Env> RedlockLock<E> {
         let (needed, first) = (self.needed(), request.first_command());
         let mut answers = Vec::with_capacity(chosen.len());
         for (link, chosen) in self.links.iter_mut().zip(chosen) {
-            let decided = self.config.wait_for == WaitFor::Quorum && is_decided(&answers, needed);
+            let decided = self.config.wait_for == WaitFor::Quorum && is_decided(&answers, needed)
+                || self.config.on_node_error == OnNodeError::Stop && answers.contains(&Answer::Silent);
             answers.push(answer(&self.env, link, request, &first, *chosen && !decided).await);
         }
         answers

@@ -18,7 +18,7 @@ use crate::ballot::Ballot;
 use crate::clock::{Deadline, Lease};
 use crate::env::{Env, NodeName};
 use crate::link::Link;
-use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::renewal::Renewable;
 use crate::tokens::ObjectTokens;
 
@@ -27,8 +27,8 @@ pub use retry::Retry;
 pub(crate) use switches::Redlock;
 pub use switches::RedlockConfig;
 pub use words::{
-    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Tie,
-    TokenScope, WaitFor,
+    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Subset,
+    Tie, TokenScope, WaitFor,
 };
 
 /// Redlock; see [`RedlockConfig`].
@@ -78,6 +78,9 @@ impl<E: Env> RedlockLock<E> {
         };
         let ballot = self.ask_all(Question::new(resource, &token, what)).await;
         let in_time = lease.grant_in_time(&self.env).await;
+        if let Some(silence) = self.stopped_at(&ballot) {
+            return Err(Missed { why: Acquired::Unknown(silence), said_yes: ballot.votes(), ends: true });
+        }
         let (votes, needed) = (ballot.yes(), self.needed());
         let (refusal, mut ends) = match in_time {
             Err(late) if !self.config.release_on_late => (Some(late), true),
@@ -100,6 +103,11 @@ impl<E: Env> RedlockLock<E> {
             self.release_where(resource, &token, &said_yes).await;
         }
         Err(Missed { why, said_yes, ends })
+    }
+
+    /// The missing answer that ended a question, for a lock that goes no further.
+    fn stopped_at(&self, ballot: &Ballot) -> Option<Doubt> {
+        ballot.silence().filter(|_| self.config.on_node_error == OnNodeError::Stop)
     }
 
     /// The token that a call begins with.
@@ -130,17 +138,22 @@ impl<E: Env> RedlockLock<E> {
         self.votes.insert(resource.to_owned(), (token.clone(), votes));
     }
 
-    /// Which nodes said yes to a grant; all, for a grant that is not the latest of its resource.
+    /// Which nodes said yes to a grant; all that are asked, for a grant that is not the latest of its resource.
     fn said_yes(&self, grant: &Grant) -> Vec<bool> {
         match self.votes.get(&grant.resource) {
             Some((token, votes)) if *token == grant.token => votes.clone(),
-            _ => vec![true; self.links.len()],
+            _ => self.asked(),
         }
     }
 
+    /// Which nodes are asked when nobody is left out for what it said.
+    fn asked(&self) -> Vec<bool> {
+        self.config.subset.chosen(self.links.len())
+    }
+
     async fn ask_all(&mut self, question: Question) -> Ballot {
-        let everyone = vec![true; self.links.len()];
-        self.ask(question, &everyone).await
+        let asked = self.asked();
+        self.ask(question, &asked).await
     }
 
     async fn release_where(&mut self, resource: &str, token: &Token, said_yes: &[bool]) -> Ballot {
@@ -231,6 +244,9 @@ impl<E: Env> Lock for RedlockLock<E> {
             && *token == grant.token
         {
             votes.clone_from(&said_yes);
+        }
+        if let Some(silence) = self.stopped_at(&ballot) {
+            return Extended::Unknown(silence);
         }
         let votes = match self.config.extension_votes {
             ExtensionVotes::Renewed => ballot.yes(),

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::RedlockLock;
 use super::retry::Retry;
 use super::words::{
-    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Tie,
-    TokenScope, WaitFor,
+    Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Subset,
+    Tie, TokenScope, WaitFor,
 };
 use crate::clock::Timing;
 use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
@@ -39,6 +39,8 @@ pub struct RedlockConfig {
     pub timing: Timing,
     /// How many nodes must say yes.
     pub quorum: Quorum,
+    /// How many nodes are asked at all.
+    pub subset: Subset,
     /// Whether nodes are asked one after another or all at once.
     pub order: Order,
     /// How long one command may take on one node, connecting included; none waits for ever. Published:
@@ -100,6 +102,7 @@ impl LockConfig for RedlockConfig {
                 Quorum::Fixed,
                 "how many nodes must say yes",
             ),
+            subset: Subset::choose(form),
             order: Order::choose(form),
             node_timeout: form.timeout(
                 "node_timeout",
@@ -167,7 +170,16 @@ impl LockConfig for RedlockConfig {
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        self.retry.unfit().or_else(|| self.timing.unfit(ttl))
+        let votes = match (self.subset, self.quorum) {
+            (Subset::Fixed(asked), Quorum::Fixed(votes)) if asked < votes => Some(Unfit {
+                cause:
+                    "`lock.subset` asks fewer nodes than `lock.quorum` needs, so that no lock is ever granted"
+                        .into(),
+                hint: "use a `subset` that is at least as large".into(),
+            }),
+            _ => None,
+        };
+        votes.or_else(|| self.retry.unfit()).or_else(|| self.timing.unfit(ttl))
     }
 }
 
@@ -193,10 +205,13 @@ impl<E: Env> LockKind<E> for Redlock {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let Renewed { lock: config, renewal } = Renewed::<RedlockConfig>::chosen(chosen)?;
-        match config.quorum {
+        match (config.quorum, config.subset) {
             _ if nodes.is_empty() => Err(ConfigError::NoNodes),
-            Quorum::Fixed(votes) if votes > nodes.len() => {
+            (Quorum::Fixed(votes), _) if votes > nodes.len() => {
                 Err(ConfigError::Quorum { votes, nodes: nodes.len() })
+            }
+            (_, Subset::Fixed(asked)) if asked > nodes.len() => {
+                Err(ConfigError::Subset { asked, nodes: nodes.len() })
             }
             _ => Ok(renewal.over(env.clone(), RedlockLock::new(env, nodes, config))),
         }

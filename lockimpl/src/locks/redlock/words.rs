@@ -44,6 +44,48 @@ impl Quorum {
     }
 }
 
+/// How many of N nodes are asked at all: the first of them, in node order.
+///
+/// Always the same ones. Others each time would not be safer, and would only make luck of who is missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subset {
+    /// All, as published.
+    #[default]
+    All,
+    /// `N / 2 + 1`, as some articles have it: each of them has to say yes.
+    Majority,
+    /// That many, whatever N is.
+    Fixed(usize),
+}
+
+impl Choice for Subset {
+    const WORDS: &'static [(&'static str, Self)] = &[("all", Self::All), ("majority", Self::Majority)];
+}
+
+impl Subset {
+    /// Asks for the switch.
+    pub(super) fn choose(form: &mut Form<'_>) -> Self {
+        form.choice_or_votes(
+            "subset",
+            Self::default(),
+            Self::Fixed,
+            "how many nodes are asked: all, or only the first of them",
+        )
+    }
+}
+
+impl Subset {
+    /// Which of `nodes` are asked.
+    pub fn chosen(self, nodes: usize) -> Vec<bool> {
+        let asked = match self {
+            Self::All => nodes,
+            Self::Majority => Quorum::Majority.votes(nodes),
+            Self::Fixed(asked) => asked,
+        };
+        (0..nodes).map(|index| index < asked).collect()
+    }
+}
+
 /// Whether nodes are asked one after another or all at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -187,10 +229,14 @@ pub enum OnNodeError {
     NoVote,
     /// The call ends with an error and leaves its keys, as in redlock-py: nobody holds the lock, for a lease.
     Raise,
+    /// The same at the first such node: one after another, nobody after it is asked, and fewer votes than needed are
+    /// left where they are as well. So it is with an extension and a release. redis-plus-plus, which throws.
+    Stop,
 }
 
 impl Choice for OnNodeError {
-    const WORDS: &'static [(&'static str, Self)] = &[("no-vote", Self::NoVote), ("raise", Self::Raise)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("no-vote", Self::NoVote), ("raise", Self::Raise), ("stop", Self::Stop)];
 }
 
 impl OnNodeError {
@@ -199,7 +245,7 @@ impl OnNodeError {
         form.choice(
             "on_node_error",
             Self::default(),
-            "what a node without an answer means for a quorum: no vote, or an error of the whole call",
+            "what a node without an answer means: no vote, or an error of the whole call, at its end or there",
         )
     }
 }

@@ -380,6 +380,12 @@ pub(super) const CONTRASTS: &[Contrast] = &[
     contrast("replies-late/cut", "the lock looks at the time", &[("lock.elapsed_check", "false")], VIOLATED),
     contrast("replies-late/node-timeouts", "c1 does not wait, and looks at the time", NOBODY_LOOKS, VIOLATED),
     contrast("two-halves/odd", "c2 has no majority", &[("faults.1.to", "A")], &[(LV, "holds")]),
+    contrast(
+        "asks-only-a-majority/by-the-switch",
+        "the first three nodes only are asked",
+        &[("lock.subset", "all")],
+        &[(LV, "holds")],
+    ),
     contrast("under-no-clock-faults", "a majority is needed", &[("lock.quorum", "1")], &[(P2, "violated")]),
     contrast("under-pauses", "the resource looks at numbers", LATE_AND_LET_IN, &[(P4, "violated")]),
     contrast("paused-watchdog/not-renewed", "the pause is too long for the rest", SHORT_PAUSE, HOLDS),

@@ -174,6 +174,7 @@ const DEFAULTS: &[Absent] = &[
     ("lock.extension_votes", REDLOCK, "lock.extension_votes", "renewed"),
     ("lock.tells_deadline", REDLOCK, "lock.tells_deadline", "true"),
     ("lock.quorum", REDLOCK, "lock.quorum", "majority"),
+    ("lock.subset", REDLOCK, "lock.subset", "all"),
     ("lock.order", REDLOCK, "lock.order", "sequential"),
     ("lock.node_timeout", REDLOCK, "lock.node_timeout", "50ms"),
     ("lock.token", REDLOCK, "lock.token", "call"),

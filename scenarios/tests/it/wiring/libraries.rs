@@ -65,6 +65,18 @@ fn waiting() -> Vec<Row> {
             ..Row::on(REDLOCK)
         },
         Row {
+            word: "lock.on_node_error=stop",
+            claim: "a dead node ends an acquire before the others are asked, and one at the end leaves the keys",
+            both: &[("faults", "[{ kind = 'crash', host = 'A', at = '0s' }]"), TRY_1],
+            with: &[("lock.on_node_error", "stop")],
+            shows: |without, with| {
+                without.grants("c1").len() == 1
+                    && with.grants("c1").is_empty()
+                    && with.executed("B", "SET", "c1").is_empty()
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
             word: "lock.tie=never",
             claim: "one yes and one silence of two nodes keep the caller for ever",
             both: &[TWO, C_DEAD_OF_TWO, TRY_1, QUORUM[0], QUORUM[1]],
