@@ -20,8 +20,8 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             .with("order", "parallel")
             .with("node_timeout", "none")
             .with("tries", 3_u32)
-            .with("retry_delay", Duration::from_millis(200))
-            .with("jitter", false)
+            .with("retry_delay", Duration::from_millis(300))
+            .with("retry_least", Duration::from_millis(100))
             .with("clock", "monotonic")
             .with("token", "call")
             .with("tells_deadline", false)
@@ -31,7 +31,15 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             .with("renew_from", "reply")
             .with("renew_stops_on_error", true)
     },
-    open: &["tries", "retry_delay", "tells_deadline", "on_failed_extension", "renew_every", "told_on_loss"],
+    open: &[
+        "tries",
+        "retry_delay",
+        "retry_least",
+        "tells_deadline",
+        "on_failed_extension",
+        "renew_every",
+        "told_on_loss",
+    ],
     flaws: &[
         Flaw {
             what: "`valid` stays true when the lease has ended: whoever asks it works on with a lock \
@@ -49,8 +57,7 @@ pub(super) static AIOREDLOCK: Profile = Profile {
     left_out: &[
         "Its automatic extension, every 0.6 leases, is there where no lease is asked for: set `renew_every` to `3/5`. \
          Without it this is a call with a lease.",
-        "It makes three attempts of an extension too, and waits 100 to 300 ms between attempts: here \
-         one, and the middle of that, always.",
+        "It makes three attempts of an extension too: here one.",
         "It does not give back between the attempts of a call, only after the last: here after each.",
         "It acquires by a script that sets a key again that holds its own token; here by SET NX.",
     ],

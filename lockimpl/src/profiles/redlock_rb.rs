@@ -21,15 +21,15 @@ pub(super) static REDLOCK_RB: Profile = Profile {
             .with("order", "sequential")
             .with("node_timeout", Duration::from_millis(100))
             .with("tries", 4_u32)
-            .with("retry_delay", Duration::from_millis(225))
-            .with("jitter", false)
+            .with("retry_delay", Duration::from_millis(249))
+            .with("retry_least", Duration::from_millis(200))
             .with("clock", "monotonic")
             .with("token", "attempt")
             .with("extend_if_missing", true)
             .with("extend_check", "new-lease")
             .with("on_failed_extension", "release")
     },
-    open: &["node_timeout", "tries", "retry_delay", "extend_if_missing"],
+    open: &["node_timeout", "tries", "retry_delay", "retry_least", "extend_if_missing"],
     flaws: &[Flaw {
         what: "An extension that comes after the end sets the keys again, and its holder does not hear \
             that the lock was another's in between.",
@@ -37,7 +37,6 @@ pub(super) static REDLOCK_RB: Profile = Profile {
         repaired: "redlock-rb/repaired",
     }],
     left_out: &[
-        "It waits 200 ms and up to 49 ms more between attempts: here the middle of that, always.",
         "It accepts a validity of exactly 0 ms.",
         "It acquires by a script that sets a key again that holds its own token; here by SET NX.",
         "Its queries (`locked?`, `valid_lock?`, the remaining time).",

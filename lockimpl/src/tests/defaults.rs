@@ -28,8 +28,9 @@ const READ: &[Read] = &[
             ("order", "parallel"),
             ("node_timeout", "none"),
             ("tries", "3"),
-            ("retry_delay", "200ms"), // uniform from 100 to 300 ms
-            ("jitter", "false"),
+            ("retry_delay", "300ms"),
+            ("retry_least", "100ms"),
+            ("jitter", "true"),
             ("clock", "monotonic"),
             ("drift_ratio", "1/100"),
             ("drift_constant", "2ms"),
@@ -181,8 +182,9 @@ const READ: &[Read] = &[
             ("order", "sequential"),
             ("node_timeout", "100ms"),
             ("tries", "4"),           // once, and 3 times again
-            ("retry_delay", "225ms"), // 200 ms and up to 49 ms
-            ("jitter", "false"),
+            ("retry_delay", "249ms"), // 200 ms, and a whole number below 50 more
+            ("retry_least", "200ms"),
+            ("jitter", "true"),
             ("clock", "monotonic"),
             ("drift_ratio", "1/100"),
             ("drift_constant", "2ms"),
