@@ -9,6 +9,7 @@ mod laravel_scheduler;
 mod laravel_without_overlapping;
 mod malkusch_lock;
 mod node_redlock;
+mod pottery;
 mod python_redis_lock;
 mod redis_mutex;
 mod redis_plus_plus_tx;
@@ -45,6 +46,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&laravel_without_overlapping::LARAVEL_WITHOUT_OVERLAPPING, Single))
         .with(ProfileKind(&malkusch_lock::MALKUSCH_LOCK, Redlock))
         .with(ProfileKind(&node_redlock::NODE_REDLOCK, Redlock))
+        .with(ProfileKind(&pottery::POTTERY, Redlock))
         .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
         .with(ProfileKind(&redis_mutex::REDIS_MUTEX, SetnxGetset))
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))

@@ -101,6 +101,24 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "pottery",
+        Some(Duration::from_secs(10)),
+        &[
+            ("order", "parallel"),
+            ("wait_for", "quorum"),
+            ("node_timeout", "none"),
+            ("tries", "1000"), // for ever
+            ("retry_delay", "200ms"),
+            ("jitter", "true"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "attempt"),
+            ("tells_deadline", "false"),
+            ("extend_check", "none"),
+        ],
+    ),
+    (
         "redis-plus-plus-tx",
         Some(Duration::from_secs(3)),
         &[

@@ -1,0 +1,46 @@
+//! pottery's `Redlock`, as its source has it: a thread for each node, and nobody waits for those that are left.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static POTTERY: Profile = Profile {
+    name: "pottery",
+    also: &["brainix", "AIORedlock"],
+    library: "pottery (Redlock)",
+    language: "Python",
+    version: "3.0.1",
+    files: "github.com/brainix/pottery e2f4042: pottery/redlock.py, pottery/executor.py, pottery/timer.py",
+    read_on: "2026-11-25",
+    meaning: "Redlock for Python: a thread for each node, and it goes on at a quorum",
+    ttl: Some(Duration::from_secs(10)),
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("wait_for", "quorum")
+            .with("node_timeout", "none")
+            // `acquire` goes on for ever if nobody says otherwise.
+            .with("tries", 1000_u32)
+            .with("retry_delay", Duration::from_millis(200))
+            .with("clock", "monotonic")
+            .with("token", "attempt")
+            .with("tells_deadline", false)
+            .with("extend_check", "none")
+    },
+    open: &["acquire_limit", "node_timeout", "tries", "wait_for"],
+    flaws: &[Flaw {
+        what: "A SET that is late reaches its node after the lock was given back, and its key stays there for a \
+            lease: one more node that fails is then enough to keep everybody out.",
+        scenario: "pottery",
+        repaired: "pottery/repaired",
+    }],
+    left_out: &[
+        "That a lock is extended three times at most, and that its user asks the nodes (`locked()`) how long \
+         it is held.",
+        "An attempt that fails waits for all nodes: here it ends at a quorum of anything but yes.",
+        "A request has a connection of its own while another is under way: here only where none was open yet.",
+        "A thread of a release that begins late reads the token that its object has by then.",
+        "Retries of redis-py itself, which in version 8 makes up to ten.",
+    ],
+};
