@@ -16,6 +16,7 @@ mod redis_plus_plus_tx;
 mod redis_py;
 mod redis_semaphore;
 mod redlock_antirez;
+mod redlock_net;
 mod redlock_py;
 mod redlock_rb;
 mod redsync;
@@ -53,6 +54,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
         .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, Redlock))
+        .with(ProfileKind(&redlock_net::REDLOCK_NET, Redlock))
         .with(ProfileKind(&redlock_py::REDLOCK_PY, Redlock))
         .with(ProfileKind(&redlock_rb::REDLOCK_RB, Redlock))
         .with(ProfileKind(&redsync::REDSYNC, Redlock))

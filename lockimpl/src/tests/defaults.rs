@@ -179,6 +179,24 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "redlock-net",
+        None,
+        &[
+            ("order", "parallel"),
+            ("wait_for", "all"),
+            ("node_timeout", "1s"),
+            ("tries", "3"),
+            ("retry_delay", "399ms"), // a whole number below 400
+            ("jitter", "true"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("token", "call"),
+            ("tells_deadline", "false"),
+            ("extend_if_missing", "true"),
+        ],
+    ),
+    (
         "redlock-py",
         None,
         &[

@@ -1,0 +1,54 @@
+//! RedLock.net, as its source has it: Redlock whose holder has a flag, and whose extension sets keys that are gone.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static REDLOCK_NET: Profile = Profile {
+    name: "redlock-net",
+    also: &["RedLock.net", "RedLockNet"],
+    library: "RedLock.net over StackExchange.Redis",
+    language: "C#",
+    version: "2.3.2",
+    files: "github.com/samcook/RedLock.net dcfe373: RedLockNet.SERedis/RedLock.cs, \
+        RedLockNet.SERedis/Lua/Extend.lua, RedLockNet.SERedis/Lua/Unlock.lua, \
+        RedLockNet.SERedis/Configuration/InternallyManagedRedLockConnectionProvider.cs",
+    read_on: "2026-11-25",
+    meaning: "Redlock for .NET: a lock is a flag, and an extension sets a key that is gone",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("node_timeout", Duration::from_secs(1))
+            .with("on_timeout", "keep")
+            .with("tries", 3_u32)
+            .with("retry_delay", Duration::from_millis(399))
+            .with("clock", "monotonic")
+            .with("token", "call")
+            .with("tells_deadline", false)
+            .with("extend_if_missing", true)
+            .with("extend_check", "new-lease")
+    },
+    open: &["extend_if_missing", "node_timeout", "retry_delay", "tells_deadline", "tries"],
+    flaws: &[
+        Flaw {
+            what: "`IsAcquired` stays true when the lease has ended, until the next extension: whoever asks it \
+                writes with a lock that is another's.",
+            scenario: "redlock-net",
+            repaired: "redlock-net/repaired",
+        },
+        Flaw {
+            what: "An extension that comes after the end sets the keys again, and its holder does not hear \
+                that the lock was another's in between.",
+            scenario: "redlock-net-extends-again",
+            repaired: "redlock-net-extends-again/repaired",
+        },
+    ],
+    left_out: &[
+        "Its timer, which extends every half lease until the lock is given back: here programs extend.",
+        "Its status, which says why a lock was not obtained, and a lease of 10 ms where a shorter one is asked for.",
+        "`wait` and `retry`, which call again: a program's `retry` can say that.",
+        "Its limit of 100 ms for a connection: here a second holds for both, connecting and asking.",
+    ],
+};
