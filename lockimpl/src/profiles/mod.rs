@@ -4,6 +4,7 @@
 mod aioredlock;
 mod bsm_redislock;
 mod bullmq;
+mod distributedlock_redis;
 mod laravel;
 mod laravel_scheduler;
 mod laravel_without_overlapping;
@@ -42,6 +43,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
         .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))
         .with(ProfileKind(&bullmq::BULLMQ, Job))
+        .with(ProfileKind(&distributedlock_redis::DISTRIBUTEDLOCK_REDIS, Redlock))
         .with(ProfileKind(&laravel::LARAVEL, Single))
         .with(ProfileKind(&laravel_scheduler::LARAVEL_SCHEDULER, Single))
         .with(ProfileKind(&laravel_without_overlapping::LARAVEL_WITHOUT_OVERLAPPING, Single))

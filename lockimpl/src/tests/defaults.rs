@@ -53,6 +53,23 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "distributedlock-redis",
+        Some(Duration::from_secs(30)),
+        &[
+            ("order", "parallel"),
+            ("wait_for", "quorum"),
+            ("node_timeout", "3s"), // 30 s without the nine tenths that have to remain
+            ("on_timeout", "keep"),
+            ("tries", "1000"), // for ever
+            ("retry_delay", "800ms"),
+            ("retry_least", "10ms"),
+            ("jitter", "true"),
+            ("elapsed_check", "false"),
+            ("token", "attempt"),
+            ("extend_check", "none"),
+        ],
+    ),
+    (
         "python-redis-lock",
         None,
         &[

@@ -1,0 +1,54 @@
+//! DistributedLock.Redis, as its source has it: Redlock whose time limit is a timer, and no look at a clock.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
+    name: "distributedlock-redis",
+    also: &["DistributedLock.Redis", "RedisDistributedLock", "Medallion"],
+    library: "DistributedLock.Redis over StackExchange.Redis",
+    language: "C#",
+    version: "1.1.1 (of DistributedLock 2.8.1)",
+    files: "github.com/madelson/DistributedLock 3da3eaf: \
+        src/DistributedLock.Redis/RedisDistributedSynchronizationOptionsBuilder.cs, \
+        src/DistributedLock.Redis/RedLock/*.cs, src/DistributedLock.Redis/Primitives/RedisMutexPrimitive.cs, \
+        src/DistributedLock.Core/Internal/LeaseMonitor.cs",
+    read_on: "2026-11-25",
+    meaning: "Redlock for .NET: a quorum within 3 s by a timer, and nobody compares the time it took",
+    ttl: Some(Duration::from_secs(30)),
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("wait_for", "quorum")
+            // 30 s without the 27 s that have to remain.
+            .with("node_timeout", Duration::from_secs(3))
+            .with("on_timeout", "keep")
+            // `Acquire` goes on for ever if nobody says otherwise.
+            .with("tries", 1000_u32)
+            .with("retry_delay", Duration::from_millis(800))
+            .with("retry_least", Duration::from_millis(10))
+            .with("elapsed_check", false)
+            .with("token", "attempt")
+            .with("extend_check", "none")
+    },
+    open: &["acquire_limit", "elapsed_check", "node_timeout", "retry_delay", "retry_least", "tries"],
+    flaws: &[Flaw {
+        what: "A process that was stopped while its replies were on their way takes them for a lock when it goes on, \
+            however long that was: a reply that is there wins against the timer that is due.",
+        scenario: "distributedlock-redis",
+        repaired: "distributedlock-redis/repaired",
+    }],
+    left_out: &[
+        "Its extension every 9 s, and `HandleLostToken`, which counts 30 s from the last reply: here programs \
+         extend, and nobody tells them.",
+        "Which of two things that are due .NET looks at first, after a stop, is its own affair: here the reply. On \
+         one node, called without `await`, the library does compare the time.",
+        "Half of an even number of nodes that say no decides: here a quorum does.",
+        "A release that is behind a claim under way waits for it: here it may overtake it on a connection that was \
+         not open yet.",
+        "A node that is known to be disconnected is not waited for where it would decide.",
+        "`TryAcquire` asks once: a program's `try` makes all attempts of a call; set `tries` to 1.",
+    ],
+};
