@@ -10,6 +10,7 @@ mod laravel_scheduler;
 mod laravel_without_overlapping;
 mod malkusch_lock;
 mod node_redlock;
+mod node_redlock_4;
 mod pottery;
 mod python_redis_lock;
 mod redis_mutex;
@@ -49,6 +50,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&laravel_without_overlapping::LARAVEL_WITHOUT_OVERLAPPING, Single))
         .with(ProfileKind(&malkusch_lock::MALKUSCH_LOCK, Redlock))
         .with(ProfileKind(&node_redlock::NODE_REDLOCK, Redlock))
+        .with(ProfileKind(&node_redlock_4::NODE_REDLOCK_4, Redlock))
         .with(ProfileKind(&pottery::POTTERY, Redlock))
         .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
         .with(ProfileKind(&redis_mutex::REDIS_MUTEX, SetnxGetset))

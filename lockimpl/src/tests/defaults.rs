@@ -118,6 +118,25 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "node-redlock-4",
+        None,
+        &[
+            ("order", "parallel"),
+            ("wait_for", "all"),
+            ("node_timeout", "none"),
+            ("tries", "11"),          // once, and 10 times again
+            ("retry_delay", "300ms"), // 200 ms, and 100 ms more or less
+            ("retry_least", "100ms"),
+            ("jitter", "true"),
+            ("clock", "wall"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("elapsed_check", "true"),
+            ("release_between_tries", "true"),
+            ("token", "call"),
+        ],
+    ),
+    (
         "pottery",
         Some(Duration::from_secs(10)),
         &[

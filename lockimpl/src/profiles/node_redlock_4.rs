@@ -1,0 +1,56 @@
+//! node-redlock 4 (`redlock` on npm, the version that is installed if nobody names one), as a setting of `redlock`.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static NODE_REDLOCK_4: Profile = Profile {
+    name: "node-redlock-4",
+    also: &["redlock-npm-4"],
+    library: "node-redlock 4 (npm: redlock, latest) over ioredis",
+    language: "Node.js",
+    version: "4.2.0",
+    files: "github.com/mike-marcacci/node-redlock 870778c (v4.2.0): redlock.js, package.json",
+    read_on: "2026-11-25",
+    meaning: "the published Redlock by the wall clock, which waits for every node, however long that takes",
+    ttl: None,
+    fixed: || {
+        Switches::new()
+            .with("order", "parallel")
+            .with("wait_for", "all")
+            .with("clock", "wall")
+            .with("node_timeout", "none")
+            .with("on_timeout", "keep")
+            .with("transport_retries", 20_u64)
+            .with("reconnect", "ioredis-5")
+            .with("tries", 11_u64)
+            .with("retry_delay", Duration::from_millis(300))
+            .with("retry_least", Duration::from_millis(100))
+            .with("token", "call")
+            .with("on_failed_extension", "release")
+            .with("extend_check", "new-lease")
+    },
+    open: &[
+        "node_timeout",
+        "on_failed_extension",
+        "retry_delay",
+        "retry_least",
+        "tries",
+        "transport_retries",
+        "wait_for",
+    ],
+    flaws: &[Flaw {
+        what: "One dead node of three keeps a client out: each attempt waits until its driver gives that node up, \
+            which takes 10 to 42 s, and by then a lease of 10 s is over.",
+        scenario: "node-redlock-4",
+        repaired: "node-redlock-4/repaired",
+    }],
+    left_out: &[
+        "That an extension is refused without asking when its lock's time is over, and tried again, after its keys \
+         were deleted.",
+        "Several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there.",
+        "node_redis, which may be its driver as well, and keeps a request for an hour.",
+        "That a release needs a quorum of keys it found, and says an error otherwise.",
+    ],
+};
