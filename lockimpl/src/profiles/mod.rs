@@ -14,6 +14,7 @@ mod node_redlock_4;
 mod pottery;
 mod python_redis_lock;
 mod redis_mutex;
+mod redis_plus_plus;
 mod redis_plus_plus_tx;
 mod redis_py;
 mod redis_semaphore;
@@ -54,6 +55,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&pottery::POTTERY, Redlock))
         .with(ProfileKind(&python_redis_lock::PYTHON_REDIS_LOCK, List))
         .with(ProfileKind(&redis_mutex::REDIS_MUTEX, SetnxGetset))
+        .with(ProfileKind(&redis_plus_plus::REDIS_PLUS_PLUS, Redlock))
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
         .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))

@@ -155,6 +155,20 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "redis-plus-plus",
+        Some(Duration::from_secs(3)),
+        &[
+            ("order", "sequential"),
+            ("node_timeout", "none"),
+            ("tries", "1"),
+            ("clock", "monotonic"),
+            ("drift_ratio", "1/100"),
+            ("drift_constant", "2ms"),
+            ("on_node_error", "stop"),
+            ("tells_deadline", "false"),
+        ],
+    ),
+    (
         "redis-plus-plus-tx",
         Some(Duration::from_secs(3)),
         &[

@@ -381,6 +381,12 @@ pub(super) const CONTRASTS: &[Contrast] = &[
     contrast("replies-late/node-timeouts", "c1 does not wait, and looks at the time", NOBODY_LOOKS, VIOLATED),
     contrast("two-halves/odd", "c2 has no majority", &[("faults.1.to", "A")], &[(LV, "holds")]),
     contrast(
+        "redis-plus-plus/first-node",
+        "a node without an answer ends the call",
+        &[("lock.on_node_error", "no-vote")],
+        &[(LV, "holds")],
+    ),
+    contrast(
         "asks-only-a-majority/by-the-switch",
         "the first three nodes only are asked",
         &[("lock.subset", "all")],
