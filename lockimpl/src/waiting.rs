@@ -230,6 +230,13 @@ impl<'a, E: Env> Wait<'a, E> {
         Self { env, waiting, node, resource, request_timeout, ends, listening: None }
     }
 
+    /// From now on waits at this node: where it is another, what was said at the last one is of no more use.
+    pub(crate) fn at(&mut self, node: &NodeName) {
+        if self.node != *node {
+            (self.node, self.listening) = (node.clone(), None);
+        }
+    }
+
     /// Waits after a refusal until it is time to ask again; false once the limit has passed.
     pub(crate) async fn turn(&mut self) -> bool {
         if self.waiting.wake == Wake::None || self.left().await.is_zero() {

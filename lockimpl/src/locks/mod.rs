@@ -2,6 +2,7 @@
 //! else.
 
 mod get_then_delete;
+pub(crate) mod hash;
 pub(crate) mod job;
 pub(crate) mod list;
 pub(crate) mod redlock;
@@ -26,6 +27,8 @@ impl<E: Env> Registry<E> {
             .with(redlock::Redlock)
             .with(job::Job)
             .with(list::List)
+            .with(hash::Hash)
+            .with(hash::HashReplicated)
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)

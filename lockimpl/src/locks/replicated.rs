@@ -17,7 +17,7 @@ use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::request::{Request, is_master};
 use crate::switch::{Most, Switches, Unfit};
 
-const NO_MASTER: &str = "no node says that it is the master";
+pub(crate) const NO_MASTER: &str = "no node says that it is the master";
 
 /// The switches of the lock on a replicated master.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,9 +98,7 @@ impl<E: Env> LockKind<E> for Replicated {
 pub struct ReplicatedLock<E: Env> {
     env: E,
     config: ReplicatedConfig,
-    links: Vec<Link<E>>,
-    master: Option<usize>,
-    look_from: usize,
+    masters: Masters<E>,
 }
 
 impl<E: Env> ReplicatedLock<E> {
@@ -108,24 +106,55 @@ impl<E: Env> ReplicatedLock<E> {
     pub fn new(env: E, nodes: Vec<NodeName>, config: ReplicatedConfig) -> Self {
         let SingleConfig { request_timeout, on_timeout, transport, .. } = config.lock;
         let link = |node| Link::new(node, request_timeout, on_timeout).through(&env, transport);
-        let links = nodes.into_iter().map(link).collect();
-        Self { env, config, links, master: None, look_from: 0 }
+        let masters = Masters::among(nodes.into_iter().map(link).collect());
+        Self { env, config, masters }
     }
 
     /// The protocol with the master, if there is one to be found.
     async fn with_master(&mut self) -> Option<Exchange<'_, E>> {
-        if self.master.is_none() {
-            self.master = self.find_master().await;
-        }
-        let link = self.links.get_mut(self.master?)?;
+        let link = self.masters.link(&self.env).await?;
         let (config, wait) = (&self.config.lock, self.config.wait);
         Some(Exchange { env: &self.env, config, habits: &Habits::NONE, wait, link })
     }
+}
 
-    async fn find_master(&mut self) -> Option<usize> {
+/// The way to whichever node is master.
+pub(crate) struct Masters<E: Env> {
+    links: Vec<Link<E>>,
+    /// There is one node, and nobody looks for another.
+    alone: bool,
+    master: Option<usize>,
+    look_from: usize,
+}
+
+impl<E: Env> Masters<E> {
+    /// The master is one of these nodes, and has to be asked for.
+    pub(crate) fn among(links: Vec<Link<E>>) -> Self {
+        Self { links, alone: false, master: None, look_from: 0 }
+    }
+
+    /// The node that there is, whatever it says that it is.
+    pub(crate) fn only(link: Link<E>) -> Self {
+        Self { links: vec![link], alone: true, master: Some(0), look_from: 0 }
+    }
+
+    /// How often a call is made at most: once per node.
+    pub(crate) fn tries(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The way to the master, if there is one to be found.
+    pub(crate) async fn link(&mut self, env: &E) -> Option<&mut Link<E>> {
+        if self.master.is_none() {
+            self.master = self.find_master(env).await;
+        }
+        self.links.get_mut(self.master?)
+    }
+
+    async fn find_master(&mut self, env: &E) -> Option<usize> {
         let count = self.links.len();
         for index in (0..count).map(|step| (self.look_from + step) % count) {
-            let reply = self.links.get_mut(index)?.ask(&self.env, &Request::Role).await;
+            let reply = self.links.get_mut(index)?.ask(env, &Request::Role).await;
             if reply.is_ok_and(|role| is_master(&role)) {
                 return Some(index);
             }
@@ -140,7 +169,10 @@ impl<E: Env> ReplicatedLock<E> {
     }
 
     /// Forgets a master that is not to be relied on. True if the call can be repeated on another.
-    fn repeat_elsewhere(&mut self, trouble: Trouble) -> bool {
+    pub(crate) fn repeat_elsewhere(&mut self, trouble: Trouble) -> bool {
+        if self.alone {
+            return false;
+        }
         if trouble != Trouble::None {
             self.forget_master();
         }
@@ -151,10 +183,10 @@ impl<E: Env> ReplicatedLock<E> {
 impl<E: Env> Lock for ReplicatedLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let mut outcome = Acquired::Refused(Refusal::Unreachable(NO_MASTER.into()));
-        for _ in 0..self.links.len() {
+        for _ in 0..self.masters.tries() {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.acquire(resource, ttl).await;
-            if !self.repeat_elsewhere(Trouble::of_acquire(&outcome)) {
+            if !self.masters.repeat_elsewhere(Trouble::of_acquire(&outcome)) {
                 break;
             }
         }
@@ -163,11 +195,11 @@ impl<E: Env> Lock for ReplicatedLock<E> {
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let mut outcome = Extended::Unknown(Doubt::Unreachable(NO_MASTER.into()));
-        for _ in 0..self.links.len() {
+        for _ in 0..self.masters.tries() {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.extend(grant, ttl).await;
             let Extended::Unknown(doubt) = &outcome else { break };
-            if !self.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+            if !self.masters.repeat_elsewhere(Trouble::of_doubt(doubt)) {
                 break;
             }
         }
@@ -176,11 +208,11 @@ impl<E: Env> Lock for ReplicatedLock<E> {
 
     async fn release(&mut self, grant: &Grant) -> Released {
         let mut outcome = Released::Unknown(Doubt::Unreachable(NO_MASTER.into()));
-        for _ in 0..self.links.len() {
+        for _ in 0..self.masters.tries() {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.release(&grant.resource, &grant.token).await;
             let Released::Unknown(doubt) = &outcome else { break };
-            if !self.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+            if !self.masters.repeat_elsewhere(Trouble::of_doubt(doubt)) {
                 break;
             }
         }
@@ -190,7 +222,7 @@ impl<E: Env> Lock for ReplicatedLock<E> {
 
 /// What an outcome says about the node it came from.
 #[derive(PartialEq)]
-enum Trouble {
+pub(crate) enum Trouble {
     /// It is the master and answers.
     None,
     /// It is not to be relied on, and the request may have been executed.
@@ -200,7 +232,7 @@ enum Trouble {
 }
 
 impl Trouble {
-    fn of_acquire(outcome: &Acquired) -> Self {
+    pub(crate) fn of_acquire(outcome: &Acquired) -> Self {
         match outcome {
             Acquired::Refused(Refusal::Unreachable(_)) => Self::WithoutEffect,
             Acquired::Refused(Refusal::ErrorReply(error)) => Self::of_error(error),
@@ -209,7 +241,7 @@ impl Trouble {
         }
     }
 
-    fn of_doubt(doubt: &Doubt) -> Self {
+    pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
         match doubt {
             Doubt::ErrorReply(error) => Self::of_error(error),
             Doubt::Unreachable(_) => Self::WithoutEffect,

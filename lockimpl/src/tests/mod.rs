@@ -9,6 +9,7 @@ mod driver;
 mod existing;
 mod fake;
 mod habits;
+mod hash;
 mod job;
 mod join;
 mod node;

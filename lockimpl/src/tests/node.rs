@@ -238,7 +238,8 @@ impl Node {
             self.set(key, &args[4], &words[5], now);
             Value::Int(1)
         } else {
-            super::job::run_script(self, args, words, now)
+            super::hash::run_script(self, args, words, now)
+                .or_else(|| super::job::run_script(self, args, words, now))
                 .unwrap_or_else(|| panic!("no lock has the script {hash}"))
         }
     }
@@ -260,6 +261,10 @@ impl Node {
         let expires_at = now.saturating_add(lease.saturating_mul(1_000_000));
         self.keys.insert(key.to_owned(), Key { value: value.to_vec(), expires_at });
         Value::Okay
+    }
+
+    pub(super) fn publish(&mut self, channel: &[u8], payload: &[u8]) {
+        self.published.push([channel, payload].map(<[u8]>::to_vec));
     }
 
     /// A connection on which the node may push; the number that it is known by.

@@ -1,0 +1,436 @@
+//! A hash on one node, or on whichever is master: the field of a thread that holds the lock counts how often it took it.
+//!
+//! Whoever finds its own field counts it up, and so takes a lock again that it has; whoever gives back counts down, and
+//! deletes the key at nothing. A field is called `id:thread`: an id that a process draws once, and the number of a
+//! thread in it. Each lock that is built is a thread of its own.
+//!
+//! The count is the node's. So a reply that is lost may leave it one too high, and a key that ended between an outer and
+//! an inner acquire begins anew at one: the inner release deletes it, and the outer one finds nothing.
+//!
+//! Assumes nodes that do not forget. Does not model fair queues, nor threads whose numbers are used again.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::clock::{Lease, Timing};
+use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::env::{Env, NodeName};
+use crate::form::{Form, LockConfig};
+use crate::link::{Failure, Link, OnTimeout};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
+use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
+use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::request::{RUNS_A_SCRIPT, Request, millis, says_yes};
+use crate::scripted::Scripted;
+use crate::switch::{Most, Switches, Unfit};
+use crate::transport::Transport;
+use crate::waiting::{Wait, Waiting, Wake, signal_of};
+
+/// The switches of the lock that is a hash.
+#[derive(Clone)]
+struct HashConfig {
+    timing: Timing,
+    request_timeout: Option<Duration>,
+    on_timeout: OnTimeout,
+    transport: Transport,
+    /// Whether an acquire without a reply is counted down again, once and at once.
+    release_on_failure: bool,
+    waiting: Waiting,
+}
+
+impl LockConfig for HashConfig {
+    fn read(form: &mut Form<'_>) -> Self {
+        Self {
+            timing: Timing::choose(form, Timing::unchecked()),
+            request_timeout: form.timeout(
+                "request_timeout",
+                Some(Duration::from_secs(1)),
+                "how long one command may take, connecting included",
+            ),
+            on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
+            release_on_failure: form.flag(
+                "release_on_failure",
+                false,
+                "count down once what an acquire may have counted up whose reply was lost",
+            ),
+            waiting: Waiting::choose(form),
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let to_hold = [&RUNS_A_SCRIPT[..], &self.waiting.sends()].concat();
+        Facts {
+            sends: Some(Sends { to_hold, to_extend: RUNS_A_SCRIPT.to_vec() }),
+            extends: true,
+            deadline: self.timing.has_deadline(),
+            fencing: false,
+            waits: self.waiting.waits(),
+            renews: false,
+            readmits: true,
+        }
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        let cause = match self.waiting.wake {
+            Wake::List => "the release of a hash publishes, and leaves nothing on a list",
+            Wake::Tracking => "a key that is a hash cannot be read with GET, which is how it is tracked",
+            Wake::None | Wake::Poll | Wake::Pubsub | Wake::Keyspace => {
+                return self.timing.unfit(ttl).or_else(|| self.waiting.unfit());
+            }
+        };
+        Some(Unfit { cause: cause.into(), hint: "use `wake = \"pubsub\"`".into() })
+    }
+}
+
+/// The same where the master is followed, with what replicas must have.
+#[derive(Clone)]
+struct FollowingConfig {
+    lock: HashConfig,
+    synced: Option<Synced>,
+}
+
+/// How many replicas are waited for, and how many of them are enough.
+#[derive(Clone, Copy)]
+struct Synced {
+    replicas: u64,
+    timeout: Duration,
+    enough: u64,
+}
+
+impl LockConfig for FollowingConfig {
+    fn read(form: &mut Form<'_>) -> Self {
+        let lock = HashConfig::read(form);
+        let replicas = form.optional_number(
+            "wait_replicas",
+            (1, Most::Replicas),
+            "how many replicas are waited for after each write (WAIT)",
+        );
+        let second = Duration::from_secs(1);
+        let timeout = form.positive_duration("wait_timeout", second, "how long the master waits for them");
+        form.needs("wait_replicas");
+        let enough = form.optional_number(
+            "wait_enough",
+            (1, Most::Replicas),
+            "how many of them are enough when that time is over; all, where nobody says",
+        );
+        form.needs("wait_replicas");
+        let synced = |replicas| Synced { replicas, timeout, enough: enough.unwrap_or(replicas) };
+        Self { lock, synced: replicas.map(synced) }
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = self.lock.facts();
+        if let Some(sends) = &mut facts.sends {
+            sends.to_hold.push("ROLE");
+            sends.to_hold.extend(self.synced.map(|_| "WAIT"));
+        }
+        facts
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        let beyond = self.synced.filter(|synced| synced.enough > synced.replicas).map(|synced| Unfit {
+            cause: format!("`wait_enough` is {}, and {} are waited for", synced.enough, synced.replicas),
+            hint: format!("use 1 to {}, or a larger `wait_replicas`", synced.replicas),
+        });
+        self.lock.unfit(ttl).or(beyond)
+    }
+}
+
+/// The kind of this lock.
+pub(crate) struct Hash;
+
+/// The same on whichever node is master.
+pub(crate) struct HashReplicated;
+
+impl<E: Env> LockKind<E> for Hash {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<HashConfig>(
+            "hash",
+            "a hash on one node that counts how often a thread took the lock, which may take it again",
+            "Redisson's RLock: HINCRBY of the field of a thread, in scripts",
+            Nodes::One,
+        )
+        .sending(scripts())
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        let node = only_node("hash", nodes)?;
+        let lock = HashConfig::chosen(chosen)?;
+        let link = link(&env, &lock, node);
+        Ok(BoxLock::new(HashLock::new(env, lock, None, Masters::only(link))))
+    }
+}
+
+impl<E: Env> LockKind<E> for HashReplicated {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<FollowingConfig>(
+            "hash-replicated",
+            "the same hash on whichever node is master, followed when another is promoted",
+            "Redisson's RLock with replicas: WAIT after each script (`checkLockSyncedSlaves`)",
+            Nodes::Replicated,
+        )
+        .sending(scripts())
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        if nodes.is_empty() {
+            return Err(ConfigError::NoNodes);
+        }
+        let FollowingConfig { lock, synced } = FollowingConfig::chosen(chosen)?;
+        let masters = Masters::among(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
+        Ok(BoxLock::new(HashLock::new(env, lock, synced, masters)))
+    }
+}
+
+fn link<E: Env>(env: &E, config: &HashConfig, node: NodeName) -> Link<E> {
+    Link::new(node, config.request_timeout, config.on_timeout).through(env, config.transport)
+}
+
+fn scripts() -> Vec<String> {
+    [&ACQUIRE, &RELEASE, &EXTEND].map(|script| script.source().to_owned()).into()
+}
+
+/// Takes the lock, or takes it again; otherwise how long it will be there.
+pub(crate) static ACQUIRE: LazyLock<Scripted> = LazyLock::new(|| {
+    Scripted::new(
+        "if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then \
+         return redis.call('PTTL', KEYS[1]) end \
+         redis.call('HINCRBY', KEYS[1], ARGV[1], 1) \
+         redis.call('PEXPIRE', KEYS[1], ARGV[2]) \
+         return nil",
+    )
+});
+
+/// Counts down. What is left has its whole lease again, and where nothing is, whoever waits is told.
+pub(crate) static RELEASE: LazyLock<Scripted> = LazyLock::new(|| {
+    Scripted::new(
+        "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end \
+         if redis.call('HINCRBY', KEYS[1], ARGV[1], -1) > 0 then \
+         redis.call('PEXPIRE', KEYS[1], ARGV[2]) \
+         return 1 end \
+         redis.call('DEL', KEYS[1]) \
+         redis.call('PUBLISH', KEYS[2], 'released') \
+         return 1",
+    )
+});
+
+pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
+    Scripted::new(
+        "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end \
+         return redis.call('PEXPIRE', KEYS[1], ARGV[2])",
+    )
+});
+
+/// What the threads of a process share: its id, and how many there are.
+#[derive(Default)]
+struct Process {
+    id: OnceLock<String>,
+    threads: AtomicU64,
+}
+
+impl Process {
+    fn id<E: Env>(&self, env: &E) -> &str {
+        self.id.get_or_init(|| {
+            let mut drawn = [0; 16];
+            env.random(&mut drawn);
+            drawn.iter().fold(String::new(), |mut id, byte| {
+                // Writing into a string does not fail.
+                let _ = write!(id, "{byte:02x}");
+                id
+            })
+        })
+    }
+}
+
+struct HashLock<E: Env> {
+    env: E,
+    config: HashConfig,
+    synced: Option<Synced>,
+    masters: Masters<E>,
+    /// Its number among the threads of its process.
+    thread: u64,
+    /// What it was asked for last: a release that is not the last of a hold makes it that long again.
+    lease: Duration,
+    /// How often each lock was granted that it has not given back.
+    held: BTreeMap<String, u64>,
+}
+
+/// An acquire that came to no grant.
+enum Failed {
+    /// Another has it, or nothing was sent.
+    Without(Acquired),
+    /// It was counted up, and is not to be.
+    Counted(Acquired),
+    /// It may have been counted up.
+    Doubtful(Acquired),
+}
+
+impl<E: Env> HashLock<E> {
+    fn new(env: E, config: HashConfig, synced: Option<Synced>, masters: Masters<E>) -> Self {
+        let thread = env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1;
+        Self { env, config, synced, masters, thread, lease: Duration::ZERO, held: BTreeMap::new() }
+    }
+
+    /// The field that is its own.
+    fn field(&self) -> Token {
+        Token::new(format!("{}:{}", self.env.shared::<Process>().id(&self.env), self.thread))
+    }
+
+    /// Runs a script on the master, and on another if it certainly had no effect there.
+    async fn run(
+        &mut self,
+        script: &Scripted,
+        keys: &[&str],
+        args: &[&[u8]],
+    ) -> Result<(Value, Option<Doubt>), Failure> {
+        let mut outcome = Err(Failure::Unsent(NO_MASTER.into()));
+        for _ in 0..self.masters.tries() {
+            let Some(link) = self.masters.link(&self.env).await else { break };
+            outcome = match script.run(&self.env, link, keys, args).await {
+                Ok(reply) => Ok((reply, self.synced().await)),
+                Err(failure) => Err(failure),
+            };
+            let doubt = match &outcome {
+                Ok((_, doubt)) => doubt.clone(),
+                Err(failure) => Some(failure.clone().into_doubt()),
+            };
+            let trouble = doubt.map_or(Trouble::None, |doubt| Trouble::of_doubt(&doubt));
+            // What was done is not repeated, whatever became of the replicas.
+            if !self.masters.repeat_elsewhere(trouble) || outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    /// Waits for replicas, on the connection that the write went through. What is wrong, if anything.
+    async fn synced(&mut self) -> Option<Doubt> {
+        let Synced { replicas, timeout, enough } = self.synced?;
+        let link = self.masters.link(&self.env).await?;
+        match link.ask(&self.env, &Request::Wait { replicas, timeout }).await {
+            Ok(Value::Int(count)) => {
+                let acknowledged = u64::try_from(count).unwrap_or(0);
+                let few = TooFewReplicas { acknowledged, wanted: enough };
+                (acknowledged < enough).then_some(Doubt::TooFewReplicas(few))
+            }
+            Ok(_) => Some(Doubt::TooFewReplicas(TooFewReplicas { acknowledged: 0, wanted: enough })),
+            Err(failure) => Some(failure.into_doubt()),
+        }
+    }
+
+    async fn claim(&mut self, key: &str, field: &Token, lease: &Lease) -> Result<(), Failed> {
+        let ttl = millis(lease.ttl()).to_string();
+        let doubt = match self.run(&ACQUIRE, &[key], &[field.as_bytes(), ttl.as_bytes()]).await {
+            Ok((Value::Nil, doubt)) => doubt,
+            Ok(_) => return Err(Failed::Without(Acquired::Refused(Refusal::Taken))),
+            Err(failure) => {
+                let lost = matches!(failure, Failure::Lost(_));
+                let acquired = failure.into_acquired();
+                return Err(if lost { Failed::Doubtful(acquired) } else { Failed::Without(acquired) });
+            }
+        };
+        match doubt {
+            None => {}
+            Some(Doubt::TooFewReplicas(few)) => {
+                return Err(Failed::Counted(Acquired::Refused(Refusal::TooFewReplicas(few))));
+            }
+            // The reply to the script is there: what it counted is known.
+            Some(doubt) => return Err(Failed::Counted(Acquired::Unknown(doubt))),
+        }
+        let late = |refusal| Failed::Counted(Acquired::Refused(refusal));
+        lease.grant_in_time(&self.env).await.map_err(late)
+    }
+
+    async fn ask(&mut self, key: &str, ttl: Duration) -> Acquired {
+        let field = self.field();
+        self.env.marks(field.as_bytes());
+        self.lease = ttl;
+        let lease = self.config.timing.start(&self.env, ttl).await;
+        let failed = match self.claim(key, &field, &lease).await {
+            Ok(()) => {
+                *self.held.entry(key.to_owned()).or_default() += 1;
+                let deadline = lease.deadline();
+                return Acquired::Granted(Grant { deadline, ..Grant::new(key, field) });
+            }
+            Err(failed) => failed,
+        };
+        match failed {
+            Failed::Without(acquired) => acquired,
+            Failed::Counted(acquired) => {
+                self.count_down(key, &field).await;
+                acquired
+            }
+            Failed::Doubtful(acquired) => {
+                // Of a lock that it has, it may be what it has that is counted down.
+                if self.config.release_on_failure && !self.held.contains_key(key) {
+                    self.count_down(key, &field).await;
+                }
+                acquired
+            }
+        }
+    }
+
+    async fn count_down(&mut self, key: &str, field: &Token) -> Released {
+        let (signal, ttl) = (signal_of(key), millis(self.lease).to_string());
+        match self.run(&RELEASE, &[key, &signal], &[field.as_bytes(), ttl.as_bytes()]).await {
+            Ok((reply, _)) if says_yes(&reply) => Released::Released,
+            Ok(_) => Released::NotOwner,
+            Err(failure) => Released::Unknown(failure.into_doubt()),
+        }
+    }
+}
+
+impl<E: Env> Lock for HashLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        self.ask(resource, ttl).await
+    }
+
+    async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+        let (env, waiting) = (self.env.clone(), self.config.waiting.clone());
+        let Some(link) = self.masters.link(&env).await else { return self.ask(resource, ttl).await };
+        let way = (link.node().clone(), self.config.request_timeout);
+        let mut wait = Wait::begin(&env, &waiting, way, (resource, limit)).await;
+        loop {
+            let acquired = self.ask(resource, ttl).await;
+            if let Some(link) = self.masters.link(&env).await {
+                wait.at(link.node());
+            }
+            if matches!(acquired, Acquired::Granted(_)) || !wait.turn().await {
+                return acquired;
+            }
+        }
+    }
+
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let lease = self.config.timing.start(&self.env, ttl).await;
+        let millis = millis(ttl).to_string();
+        let args = [grant.token.as_bytes(), millis.as_bytes()];
+        match self.run(&EXTEND, &[&grant.resource], &args).await {
+            Ok((reply, _)) if !says_yes(&reply) => return Extended::NotOwner,
+            Ok((_, Some(doubt))) => return Extended::Unknown(doubt),
+            Ok((_, None)) => {}
+            Err(failure) => return Extended::Unknown(failure.into_doubt()),
+        }
+        if !lease.extended_in_time(&self.env, grant.deadline).await {
+            return Extended::TooLate;
+        }
+        grant.deadline = lease.deadline();
+        Extended::Extended { deadline: grant.deadline }
+    }
+
+    async fn release(&mut self, grant: &Grant) -> Released {
+        if let Some(count) = self.held.get_mut(&grant.resource) {
+            *count -= 1;
+            if *count == 0 {
+                self.held.remove(&grant.resource);
+            }
+        }
+        self.count_down(&grant.resource, &grant.token).await
+    }
+}
