@@ -20,14 +20,14 @@ use redis::Value;
 use crate::clock::{Lease, Timing};
 use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
+use crate::form::{Choice, Form, LockConfig};
 use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{RUNS_A_SCRIPT, Request, millis, says_yes};
 use crate::scripted::Scripted;
-use crate::switch::{Most, Switches, Unfit};
+use crate::switch::{Switches, Unfit};
 use crate::transport::Transport;
 use crate::waiting::{Wait, Waiting, Wake, signal_of};
 
@@ -92,53 +92,49 @@ impl LockConfig for HashConfig {
 #[derive(Clone)]
 struct FollowingConfig {
     lock: HashConfig,
-    synced: Option<Synced>,
+    synced: Synced,
+    timeout: Duration,
 }
 
-/// How many replicas are waited for, and how many of them are enough.
-#[derive(Clone, Copy)]
-struct Synced {
-    replicas: u64,
-    timeout: Duration,
-    enough: u64,
+/// Which replicas must have a write for it to count. The master waits for all that follow it, or until the time is over.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Synced {
+    /// None: nobody waits.
+    #[default]
+    None,
+    /// One of those that followed the master when it was asked last, and none if none did: another may be promoted.
+    Any,
+    /// All nodes but the master, also those that do not follow it.
+    All,
+}
+
+impl Choice for Synced {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("none", Self::None), ("any", Self::Any), ("all", Self::All)];
 }
 
 impl LockConfig for FollowingConfig {
     fn read(form: &mut Form<'_>) -> Self {
         let lock = HashConfig::read(form);
-        let replicas = form.optional_number(
-            "wait_replicas",
-            (1, Most::Replicas),
-            "how many replicas are waited for after each write (WAIT)",
-        );
+        let synced =
+            form.choice("synced", Synced::default(), "which replicas must have a write for it to count (WAIT)");
         let second = Duration::from_secs(1);
         let timeout = form.positive_duration("wait_timeout", second, "how long the master waits for them");
-        form.needs("wait_replicas");
-        let enough = form.optional_number(
-            "wait_enough",
-            (1, Most::Replicas),
-            "how many of them are enough when that time is over; all, where nobody says",
-        );
-        form.needs("wait_replicas");
-        let synced = |replicas| Synced { replicas, timeout, enough: enough.unwrap_or(replicas) };
-        Self { lock, synced: replicas.map(synced) }
+        form.needs("synced");
+        Self { lock, synced, timeout }
     }
 
     fn facts(&self) -> Facts {
         let mut facts = self.lock.facts();
         if let Some(sends) = &mut facts.sends {
             sends.to_hold.push("ROLE");
-            sends.to_hold.extend(self.synced.map(|_| "WAIT"));
+            sends.to_hold.extend((self.synced != Synced::None).then_some("WAIT"));
         }
         facts
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        let beyond = self.synced.filter(|synced| synced.enough > synced.replicas).map(|synced| Unfit {
-            cause: format!("`wait_enough` is {}, and {} are waited for", synced.enough, synced.replicas),
-            hint: format!("use 1 to {}, or a larger `wait_replicas`", synced.replicas),
-        });
-        self.lock.unfit(ttl).or(beyond)
+        self.lock.unfit(ttl)
     }
 }
 
@@ -163,7 +159,8 @@ impl<E: Env> LockKind<E> for Hash {
         let node = only_node("hash", nodes)?;
         let lock = HashConfig::chosen(chosen)?;
         let link = link(&env, &lock, node);
-        Ok(BoxLock::new(HashLock::new(env, lock, None, Masters::only(link))))
+        let synced = (Synced::None, Duration::ZERO);
+        Ok(BoxLock::new(HashLock::new(env, lock, synced, Masters::only(link))))
     }
 }
 
@@ -182,9 +179,9 @@ impl<E: Env> LockKind<E> for HashReplicated {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        let FollowingConfig { lock, synced } = FollowingConfig::chosen(chosen)?;
+        let FollowingConfig { lock, synced, timeout } = FollowingConfig::chosen(chosen)?;
         let masters = Masters::among(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
-        Ok(BoxLock::new(HashLock::new(env, lock, synced, masters)))
+        Ok(BoxLock::new(HashLock::new(env, lock, (synced, timeout), masters)))
     }
 }
 
@@ -227,6 +224,17 @@ pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
+/// How many replicas a master says that it has.
+fn followers(role: &Value) -> u64 {
+    match role {
+        Value::Array(fields) => match fields.get(2) {
+            Some(Value::Array(replicas)) => u64::try_from(replicas.len()).unwrap_or(u64::MAX),
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
 /// What the threads of a process share: its id, and how many there are.
 #[derive(Default)]
 struct Process {
@@ -251,7 +259,9 @@ impl Process {
 struct HashLock<E: Env> {
     env: E,
     config: HashConfig,
-    synced: Option<Synced>,
+    synced: (Synced, Duration),
+    /// How many replicas followed the master when it was asked; none if it is to be asked.
+    followers: Option<u64>,
     masters: Masters<E>,
     /// Its number among the threads of its process.
     thread: u64,
@@ -272,9 +282,10 @@ enum Failed {
 }
 
 impl<E: Env> HashLock<E> {
-    fn new(env: E, config: HashConfig, synced: Option<Synced>, masters: Masters<E>) -> Self {
+    fn new(env: E, config: HashConfig, synced: (Synced, Duration), masters: Masters<E>) -> Self {
         let thread = env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1;
-        Self { env, config, synced, masters, thread, lease: Duration::ZERO, held: BTreeMap::new() }
+        let (lease, held) = (Duration::ZERO, BTreeMap::new());
+        Self { env, config, synced, followers: None, masters, thread, lease, held }
     }
 
     /// The field that is its own.
@@ -311,17 +322,30 @@ impl<E: Env> HashLock<E> {
 
     /// Waits for replicas, on the connection that the write went through. What is wrong, if anything.
     async fn synced(&mut self) -> Option<Doubt> {
-        let Synced { replicas, timeout, enough } = self.synced?;
-        let link = self.masters.link(&self.env).await?;
-        match link.ask(&self.env, &Request::Wait { replicas, timeout }).await {
-            Ok(Value::Int(count)) => {
-                let acknowledged = u64::try_from(count).unwrap_or(0);
-                let few = TooFewReplicas { acknowledged, wanted: enough };
-                (acknowledged < enough).then_some(Doubt::TooFewReplicas(few))
+        let (synced, timeout) = self.synced;
+        let others = u64::try_from(self.masters.tries()).unwrap_or(u64::MAX).saturating_sub(1);
+        let followers = match (synced, self.followers) {
+            (Synced::None, _) => return None,
+            (Synced::All, _) => others,
+            (Synced::Any, Some(followers)) => followers,
+            (Synced::Any, None) => {
+                let link = self.masters.link(&self.env).await?;
+                match link.ask(&self.env, &Request::Role).await {
+                    Ok(role) => *self.followers.insert(followers(&role)),
+                    Err(failure) => return Some(failure.into_doubt()),
+                }
             }
-            Ok(_) => Some(Doubt::TooFewReplicas(TooFewReplicas { acknowledged: 0, wanted: enough })),
-            Err(failure) => Some(failure.into_doubt()),
-        }
+        };
+        let wanted = if synced == Synced::All { others } else { followers.min(1) };
+        let link = self.masters.link(&self.env).await?;
+        let acknowledged = match link.ask(&self.env, &Request::Wait { replicas: followers, timeout }).await {
+            Ok(Value::Int(count)) => u64::try_from(count).unwrap_or(0),
+            Ok(_) => 0,
+            Err(failure) => return Some(failure.into_doubt()),
+        };
+        // Where it is not as many as were there, they are counted anew.
+        self.followers = self.followers.filter(|followers| *followers == acknowledged);
+        (acknowledged < wanted).then_some(Doubt::TooFewReplicas(TooFewReplicas { acknowledged, wanted }))
     }
 
     async fn claim(&mut self, key: &str, field: &Token, lease: &Lease) -> Result<(), Failed> {
@@ -401,7 +425,8 @@ impl<E: Env> Lock for HashLock<E> {
             if let Some(link) = self.masters.link(&env).await {
                 wait.at(link.node());
             }
-            if matches!(acquired, Acquired::Granted(_)) || !wait.turn().await {
+            // What is no answer of the node is an error for the caller, who does not wait any longer.
+            if acquired != Acquired::Refused(Refusal::Taken) || !wait.turn().await {
                 return acquired;
             }
         }

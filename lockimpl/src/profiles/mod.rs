@@ -18,6 +18,7 @@ mod redis_plus_plus;
 mod redis_plus_plus_tx;
 mod redis_py;
 mod redis_semaphore;
+mod redisson;
 mod redlock_antirez;
 mod redlock_net;
 mod redlock_py;
@@ -31,6 +32,7 @@ mod symfony_combined;
 mod symfony_lock;
 
 use crate::env::Env;
+use crate::locks::hash::{Hash, HashReplicated};
 use crate::locks::job::Job;
 use crate::locks::list::List;
 use crate::locks::redlock::Redlock;
@@ -59,6 +61,8 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
         .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
+        .with(ProfileKind(&redisson::REDISSON, Hash))
+        .with(ProfileKind(&redisson::REDISSON_REPLICATED, HashReplicated))
         .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, Redlock))
         .with(ProfileKind(&redlock_net::REDLOCK_NET, Redlock))
         .with(ProfileKind(&redlock_py::REDLOCK_PY, Redlock))

@@ -195,6 +195,24 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "redisson",
+        Some(Duration::from_secs(30)), // lockWatchdogTimeout
+        &[
+            ("request_timeout", "3s"),
+            ("on_timeout", "keep"),
+            ("elapsed_check", "false"),
+            ("release_on_failure", "false"),
+            ("wake", "pubsub"),
+            ("poll", "none"),
+            ("wait_clock", "wall"), // System.currentTimeMillis
+        ],
+    ),
+    (
+        "redisson-replicated",
+        Some(Duration::from_secs(30)),
+        &[("request_timeout", "3s"), ("on_timeout", "keep"), ("synced", "any"), ("wait_timeout", "1s")],
+    ),
+    (
         "redis-semaphore",
         Some(Duration::from_secs(10)),
         &[

@@ -137,7 +137,7 @@ fn what_a_descriptor_says_of_its_lock_is_true_however_a_switch_is_set() {
     for descriptor in descriptors() {
         for chosen in ways_to_set(&descriptor) {
             let world = World::with_nodes(&NODES);
-            NODES.iter().for_each(|name| world.node(name, |node| node.acknowledging = 1));
+            NODES.iter().for_each(|name| world.node(name, |node| node.acknowledging = 4));
             let facts = descriptor.facts(&chosen);
             let mut lock =
                 build(&world, descriptor.name, nodes_of(descriptor.nodes), &chosen).expect("it can be built");

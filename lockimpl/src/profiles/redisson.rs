@@ -1,0 +1,70 @@
+//! Redisson's `RLock`, as a setting of `hash` and, where there are replicas, of `hash-replicated`.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
+                     RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, config/BaseConfig.java";
+
+pub(super) const REDISSON: Profile = Profile {
+    name: "redisson",
+    also: &["RLock", "RedissonLock"],
+    library: "Redisson (RLock)",
+    language: "Java",
+    version: "4.7.1-SNAPSHOT",
+    files: FILES,
+    read_on: "2026-11-25",
+    meaning: "a thread may take it again, and waits for a message or for the key to end",
+    ttl: Some(Duration::from_secs(30)),
+    fixed: switches,
+    open: &["elapsed_check", "release_on_failure", "request_timeout"],
+    flaws: &[Flaw {
+        what: "an acquire whose reply comes too late is counted: the next one of its thread counts to two, one release \
+               is not enough, and nobody has the lock until it ends",
+        scenario: "redisson",
+        repaired: "redisson/repaired",
+    }],
+    left_out: LEFT_OUT,
+};
+
+pub(super) const REDISSON_REPLICATED: Profile = Profile {
+    name: "redisson-replicated",
+    also: &["checkLockSyncedSlaves"],
+    library: "Redisson (RLock over a master and replicas)",
+    language: "Java",
+    version: "4.7.1-SNAPSHOT",
+    files: FILES,
+    read_on: "2026-11-25",
+    meaning: "the same on a master: one replica that has the lock is enough, whichever is promoted",
+    ttl: Some(Duration::from_secs(30)),
+    fixed: || switches().with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
+    open: &["elapsed_check", "release_on_failure", "request_timeout", "synced", "wait_timeout"],
+    flaws: &[Flaw {
+        what: "one of two replicas has the lock, the master dies, and the other one is promoted: a second holder",
+        scenario: "redisson-replicated",
+        repaired: "redisson-replicated/repaired",
+    }],
+    left_out: LEFT_OUT,
+};
+
+fn switches() -> Switches {
+    Switches::new()
+        .with("request_timeout", Duration::from_secs(3))
+        .with("on_timeout", "keep")
+        .with("elapsed_check", false)
+        .with("release_on_failure", false)
+        .with("wake", "pubsub")
+        .with("poll", "none")
+        .with("until_expiry", true)
+        .with("wait_clock", "wall")
+}
+
+const LEFT_OUT: &[&str] = &[
+    "the watchdog, which makes the lease long again every 10 s where none was asked for",
+    "the key for each release that lets one be sent twice (`redisson_unlock_latch`)",
+    "that a request is sent again, up to 4 times, as long as it was not written to a connection",
+    "that an acquire which no replica has is taken back and made again, up to 4 times after 1 to 2 s",
+    "fair locks, read and write locks, and numbers (`RFencedLock`)",
+];
