@@ -143,7 +143,7 @@ impl Asking {
         let reading = reading(&guest);
         book.record(
             &guest,
-            EventKind::Granted { client, grant, lock, token, fencing: None, deadline, reading },
+            EventKind::Granted { client, grant, lock, token, fencing: None, deadline, reading, within: None },
         );
         Holding { book, guest, client, grant }
     }

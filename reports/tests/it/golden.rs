@@ -104,6 +104,7 @@ impl Recording {
                 fencing: None,
                 deadline,
                 reading: reading(ms),
+                within: None,
             },
         )
     }

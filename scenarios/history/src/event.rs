@@ -50,6 +50,10 @@ pub enum EventKind {
         deadline: Option<Deadline>,
         /// What the client's clocks read when acquire returned.
         reading: Reading,
+        /// The grant of this client's that it takes again: one hold, of as many grants as are nested. None, and not
+        /// written, where it had none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within: Option<CallId>,
     },
     /// Acquire returned refused. The wait goes on until [`EventKind::Granted`], [`EventKind::GaveUp`] or
     /// [`EventKind::Died`]: retries are one wait.

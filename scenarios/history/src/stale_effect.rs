@@ -2,8 +2,8 @@
 //!
 //! *Later* and *after* are true time, and the order of recording within one instant. A grant exists once
 //! acquire returned. Grants count, not clients: a late packet of a client's own earlier grant is stale too, and
-//! so is a late write of a lock that was properly released. A re-entrant acquire must therefore be recorded as
-//! the same grant.
+//! so is a late write of a lock that was properly released. A grant that is within another is of the same hold: it
+//! makes nothing of that stale, and has its place in the order.
 //!
 //! A write under a grant that was never granted has no place in the order of grants and is left to P4.
 
@@ -19,8 +19,8 @@ pub fn stale_effect(history: &History) -> Verdict {
     let mut findings = Findings::new(Predicate::P3);
     for event in history.events() {
         match event.what {
-            EventKind::Granted { client, grant, lock, .. } => {
-                grants.add(Given { at: event.at, client, grant }, lock)
+            EventKind::Granted { client, grant, lock, within, .. } => {
+                grants.add(Given { at: event.at, client, grant }, lock, within)
             }
             EventKind::WriteApplied { client, grant, object, version, .. } => {
                 let Some((lock, given, later)) = grants.succeeded(grant) else { continue };
@@ -61,8 +61,12 @@ struct Given {
 }
 
 impl Grants {
-    fn add(&mut self, given: Given, lock: LockId) {
+    fn add(&mut self, given: Given, lock: LockId, within: Option<CallId>) {
         if self.place.contains_key(&given.grant) {
+            return;
+        }
+        if let Some(&hold) = within.and_then(|outer| self.place.get(&outer)) {
+            self.place.insert(given.grant, hold);
             return;
         }
         let order = self.of_lock.entry(lock).or_default();

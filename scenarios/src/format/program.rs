@@ -1,13 +1,14 @@
 //! A client's program: `["acquire", "read", "work 2s", "check", "write", "release"]`, and where there are several locks
 //! or objects, `["acquire stock", "acquire orders", "read order", …]`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use doublehold_history::{LockId, ObjectId};
 use doublehold_words::shorten;
 use doublehold_words::suggest;
 
 use super::key::Key;
+use super::lock::Chosen;
 use super::problem::Result;
 use super::section::Field;
 use super::table::{NOTHING, lock_name};
@@ -24,9 +25,13 @@ pub(super) fn vocabulary() -> Vec<Key> {
 
 /// What steps are about.
 pub(super) struct Things<'a> {
+    pub(super) chosen: &'a Chosen<'a>,
     pub(super) locks: &'a [String],
     pub(super) objects: &'a [ObjectSetup],
 }
+
+/// How often a client holds each lock.
+type Holds = BTreeMap<LockId, usize>;
 
 /// Reads a program.
 pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> {
@@ -37,7 +42,7 @@ pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> 
             format!("use 1 to {STEPS_MAX}"),
         ));
     }
-    let mut held = BTreeSet::new();
+    let mut held = Holds::new();
     let mut steps = Vec::new();
     for item in items {
         let step = things.step(&item)?;
@@ -126,20 +131,27 @@ impl Things<'_> {
     }
 
     /// What the client may hold after this step. Refuses steps that could never do anything.
-    fn follow(&self, step: &Step, held: &mut BTreeSet<LockId>, item: &Field<'_>) -> Result<()> {
+    fn follow(&self, step: &Step, held: &mut Holds, item: &Field<'_>) -> Result<()> {
         let needed = match step {
             Step::Acquire(lock) | Step::Try(lock, _) => {
-                if held.insert(*lock) {
+                let holds = held.entry(*lock).or_default();
+                *holds += 1;
+                if *holds == 1 || self.chosen.facts.readmits {
                     return Ok(());
                 }
-                let cause = format!("`{}` asks for a lock the client already holds", item.path);
-                return Err(item.problem(cause, "release it first: no lock here admits its holder again"));
+                let name = self.chosen.descriptor.name;
+                let cause = format!(
+                    "`{}` asks for a lock the client already holds, and `{name}` does not admit its holder again",
+                    item.path
+                );
+                let way = self.chosen.way_to(|facts| facts.readmits);
+                return Err(item.problem(cause, format!("release it first, or {way}")));
             }
             Step::Work(_) => return Ok(()),
             Step::Check(lock) | Step::Extend(lock) | Step::Release(lock) => *lock,
             Step::Read(object) | Step::Write(object) => self.objects[object.0 as usize].lock,
         };
-        if !held.contains(&needed) {
+        let Some(holds) = held.get_mut(&needed).filter(|holds| **holds > 0) else {
             let (which, name) = match self.locks {
                 [_] => (String::new(), String::new()),
                 locks => {
@@ -149,9 +161,9 @@ impl Things<'_> {
             };
             let cause = format!("`{}` comes before the client has acquired the lock{which}", item.path);
             return Err(item.problem(cause, format!("put `acquire{name}` or `try{name}` before it")));
-        }
+        };
         if matches!(step, Step::Release(_)) {
-            held.remove(&needed);
+            *holds -= 1;
         }
         Ok(())
     }

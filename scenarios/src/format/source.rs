@@ -269,7 +269,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
     let resource = resource::read(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
-    let things = Things { locks: &lock.setup.names, objects: &resource.objects };
+    let things = Things { chosen: &lock, locks: &lock.setup.names, objects: &resource.objects };
     let read_client = |table| clients::read(table, &hosts, &lock, &things, limits.time);
     let clients = client_tables.iter().map(read_client).collect::<Result<Vec<_>>>()?;
     for (table, client) in client_tables.iter().zip(&clients) {

@@ -191,6 +191,7 @@ impl Ledger<'_> {
             fencing,
             deadline,
             reading,
+            within: None,
         };
         self.tell(at, granted);
         self.reach(at, client, Mark::Grant);

@@ -149,6 +149,7 @@ impl Builder {
             fencing: raw.flag.then_some(raw.other),
             deadline: deadline(raw),
             reading: reading(raw.at),
+            within: None,
         }
     }
 

@@ -72,6 +72,7 @@ impl Story {
                 fencing: None,
                 deadline,
                 reading: reading(ms),
+                within: None,
             },
         )
     }

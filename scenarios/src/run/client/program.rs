@@ -187,12 +187,34 @@ struct Unreachable;
 /// What a client was granted in a round, and has not given back.
 type Turn = BTreeMap<LockId, Held>;
 
-/// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from
-/// it.
+/// A hold: a grant, those that its client was granted within it, and what was read under them. Reads and writes are the
+/// outer grant's. A read ends with its hold, so that no later one writes what it computed from it.
 struct Held {
     grant: CallId,
     lease: Grant,
+    /// Grants of the same lock that were not given back, the innermost last.
+    inner: Vec<(CallId, Grant)>,
     read: BTreeMap<ObjectId, Content>,
+}
+
+impl Held {
+    /// The innermost grant, whose lease is the latest.
+    fn innermost(&mut self) -> (CallId, &mut Grant) {
+        match self.inner.last_mut() {
+            Some((grant, lease)) => (*grant, lease),
+            None => (self.grant, &mut self.lease),
+        }
+    }
+
+    /// Every grant of it, the innermost first.
+    fn grants(&self) -> impl Iterator<Item = CallId> {
+        self.inner.iter().rev().map(|(grant, _)| *grant).chain([self.grant])
+    }
+
+    /// What may tell its client that the lock is lost.
+    fn watches(&self) -> impl Iterator<Item = &Watch> {
+        self.inner.iter().map(|(_, lease)| lease).chain([&self.lease]).filter_map(|lease| lease.watch.as_ref())
+    }
 }
 
 impl<S: Stage> Client<'_, S> {
@@ -216,10 +238,10 @@ impl<S: Stage> Client<'_, S> {
                 }
                 Step::Read(object) => self.read(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
-                Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
+                Step::Check(lock) => stopped = !self.check(turn.get_mut(lock)).await,
                 Step::Write(object) => self.write(&turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
-                Step::Release(lock) => self.release(turn.remove(lock)).await,
+                Step::Release(lock) => self.release(&mut turn, *lock).await,
             }
         }
         Ok(())
@@ -236,7 +258,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Asks for a lock, again and again while there is patience: for so long, or the client's own. A lock that waits by
-    /// itself is left to say when a limit has passed. Whether it was granted.
+    /// itself is left to say when a limit has passed. A lock that it holds it takes again. Whether it was granted.
     async fn acquire(&mut self, turn: &mut Turn, lock: LockId, limit: Option<Duration>) -> bool {
         let name = &self.program.lock.names[lock.0 as usize];
         let patience = limit.unwrap_or(self.program.plan.give_up_after);
@@ -249,8 +271,15 @@ impl<S: Stage> Client<'_, S> {
             self.recorder.leave(self.program.client);
             match acquired {
                 Acquired::Granted(lease) => {
-                    self.granted(grant, lock, &lease).await;
-                    turn.insert(lock, Held { grant, lease, read: BTreeMap::new() });
+                    let within = turn.get(&lock).map(|held| held.grant);
+                    self.granted(grant, lock, &lease, within).await;
+                    match turn.get_mut(&lock) {
+                        Some(held) => held.inner.push((grant, lease)),
+                        None => {
+                            let held = Held { grant, lease, inner: Vec::new(), read: BTreeMap::new() };
+                            turn.insert(lock, held);
+                        }
+                    }
                     return true;
                 }
                 Acquired::Refused(why) => {
@@ -283,11 +312,20 @@ impl<S: Stage> Client<'_, S> {
         }
     }
 
-    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant) {
+    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.recorder.reading(self.program.client);
-        self.note(|client| EventKind::Granted { client, grant, lock, token, fencing, deadline, reading });
+        self.note(|client| EventKind::Granted {
+            client,
+            grant,
+            lock,
+            token,
+            fencing,
+            deadline,
+            reading,
+            within,
+        });
         if let Some(deadline) = deadline {
             self.recorder.watch_deadline(self.program.client, grant, deadline);
         }
@@ -295,7 +333,9 @@ impl<S: Stage> Client<'_, S> {
     }
 
     async fn read(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read }) = turn.get_mut(&self.lock_of(object)) else { return Ok(()) };
+        let Some(Held { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
+            return Ok(());
+        };
         let grant = *grant;
         read.remove(&object);
         let content = self.resource.read(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
@@ -310,7 +350,7 @@ impl<S: Stage> Client<'_, S> {
 
     /// Works for so long, or until it is told that a lock is lost that it holds. Whether to work on.
     async fn work(&self, turn: &Turn, law: &DelayLaw) -> bool {
-        let watches: Vec<&Watch> = self.watches(turn).map(|(_, watch)| watch).collect();
+        let watches: Vec<&Watch> = turn.values().filter(|_| self.minds()).flat_map(Held::watches).collect();
         if watches.is_empty() {
             self.sleep(law).await;
             return true;
@@ -329,27 +369,33 @@ impl<S: Stage> Client<'_, S> {
 
     /// Whether it has been told that a lock is lost that it holds: a claim that it gives up at once.
     fn notices_loss(&self, turn: &Turn) -> bool {
+        if !self.minds() {
+            return false;
+        }
         let mut lost = false;
-        for (grant, _) in self.watches(turn).filter(|(_, watch)| watch.is_told()) {
-            self.note(|client| EventKind::ExpiryNoticed { client, grant });
+        for held in turn.values().filter(|held| held.watches().any(Watch::is_told)) {
+            for grant in held.grants() {
+                self.note(|client| EventKind::ExpiryNoticed { client, grant });
+            }
             lost = true;
         }
         lost
     }
 
-    /// What may tell it that a lock is lost, where it minds.
-    fn watches<'t>(&self, turn: &'t Turn) -> impl Iterator<Item = (CallId, &'t Watch)> {
-        let minds = self.program.plan.on_lost_lock == OnLostLock::Stop;
-        turn.values().filter(move |_| minds).filter_map(|held| Some((held.grant, held.lease.watch.as_ref()?)))
+    /// Whether it gives up a lock that it hears to be lost.
+    fn minds(&self) -> bool {
+        self.program.plan.on_lost_lock == OnLostLock::Stop
     }
 
     /// Whether the lease is still good by the client's own clock, or nobody can tell.
-    async fn check(&self, held: Option<&Held>) -> bool {
-        let Some(Held { grant, lease, .. }) = held else { return false };
-        if let Some(deadline) = lease.current_deadline()
+    async fn check(&self, held: Option<&mut Held>) -> bool {
+        let Some(held) = held else { return false };
+        if let Some(deadline) = held.innermost().1.current_deadline()
             && deadline.has_passed(&self.stage).await
         {
-            self.note(|client| EventKind::ExpiryNoticed { client, grant: *grant });
+            for grant in held.grants() {
+                self.note(|client| EventKind::ExpiryNoticed { client, grant });
+            }
             self.mark("expiry").await;
             return false;
         }
@@ -358,7 +404,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     async fn write(&mut self, turn: &Turn, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read }) = turn.get(&self.lock_of(object)) else { return Ok(()) };
+        let Some(Held { grant, lease, read, .. }) = turn.get(&self.lock_of(object)) else { return Ok(()) };
         let (grant, read) = (*grant, read.get(&object));
         let based_on = read.map(|content| content.version);
         let value = read.map_or(grant.0, |content| content.value + 1);
@@ -370,13 +416,14 @@ impl<S: Stage> Client<'_, S> {
 
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
     async fn extend(&mut self, held: Option<&mut Held>) -> bool {
-        let Some(Held { grant, lease, .. }) = held else { return true };
-        let (grant, ttl) = (*grant, self.ttl());
+        let Some(held) = held else { return true };
+        let ttl = self.ttl();
+        let (grant, lease) = held.innermost();
         self.mark("extending").await;
         self.recorder.extend(self.program.client, grant);
         let extended = self.lock.extend(lease, ttl).await;
         self.recorder.leave(self.program.client);
-        let lost = extended == Extended::NotOwner && self.program.plan.on_lost_lock == OnLostLock::Stop;
+        let lost = extended == Extended::NotOwner && self.minds();
         let Err(why) = self.recorder.extended(self.program.client, grant, &extended) else {
             self.mark("extend").await;
             return true;
@@ -387,15 +434,18 @@ impl<S: Stage> Client<'_, S> {
                 .inconclusive(format!("{name} is to extend its lease, and this lock cannot be extended"));
         }
         self.note(|client| EventKind::ExtendFailed { client, grant, why });
-        if lost {
+        for grant in held.grants().filter(|_| lost) {
             self.note(|client| EventKind::ExpiryNoticed { client, grant });
         }
         self.mark("extend").await;
         !lost
     }
 
-    async fn release(&mut self, held: Option<Held>) {
-        let Some(Held { grant, lease, .. }) = held else { return };
+    /// Gives back what it was granted last of a lock.
+    async fn release(&mut self, turn: &mut Turn, lock: LockId) {
+        let inner = turn.get_mut(&lock).and_then(|held| held.inner.pop());
+        let outer = || turn.remove(&lock).map(|held| (held.grant, held.lease));
+        let Some((grant, lease)) = inner.or_else(outer) else { return };
         self.note(|client| EventKind::ReleaseCalled { client, grant });
         self.mark("release").await;
         self.recorder.enter(self.program.client, grant);

@@ -67,6 +67,7 @@ impl Client {
             fencing,
             deadline,
             reading,
+            within: None,
         });
     }
 
