@@ -5,6 +5,7 @@ mod get_then_delete;
 pub(crate) mod hash;
 pub(crate) mod job;
 pub(crate) mod list;
+pub(crate) mod local_remote;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod set_ex;
@@ -13,6 +14,7 @@ mod setnx_expire;
 mod setnx_expire_multi;
 pub(crate) mod setnx_getset;
 pub(crate) mod single;
+mod thread_count;
 
 use crate::env::Env;
 use crate::profiles;
@@ -29,6 +31,8 @@ impl<E: Env> Registry<E> {
             .with(list::List)
             .with(hash::Hash)
             .with(hash::HashReplicated)
+            .with(local_remote::LocalRemote)
+            .with(thread_count::ThreadCount)
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)

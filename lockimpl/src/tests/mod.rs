@@ -12,6 +12,7 @@ mod habits;
 mod hash;
 mod job;
 mod join;
+mod local_remote;
 mod node;
 mod profile;
 mod redlock;
@@ -20,6 +21,7 @@ mod renewal;
 mod replicated;
 mod single;
 mod subscription;
+mod thread_count;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod transport;

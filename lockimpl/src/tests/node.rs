@@ -239,6 +239,7 @@ impl Node {
             Value::Int(1)
         } else {
             super::hash::run_script(self, args, words, now)
+                .or_else(|| super::local_remote::run_script(self, args, words, now))
                 .or_else(|| super::job::run_script(self, args, words, now))
                 .unwrap_or_else(|| panic!("no lock has the script {hash}"))
         }
