@@ -20,6 +20,7 @@
 //! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
 //! | `request`, `scripted`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
 //! | `transport`, `reconnecting` | [`Transport`]: a driver that sends again and connects anew |
+//! | `renewal` | a task that keeps a lease alive beside its holder, and what that is told |
 //! | `subscription`, `pushes` | what a node says by itself, and the connection it says it on |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
