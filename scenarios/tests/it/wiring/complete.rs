@@ -10,7 +10,7 @@ use crate::wiring::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 25] = [
+    let files: [fn() -> Vec<Row>; 26] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
         crate::wiring::data::rows,
