@@ -26,6 +26,9 @@ pub(crate) struct SetnxGetset;
 /// Its switches.
 struct Getset {
     gives_back: GivesBack,
+    /// Ask anew where a key that refused is gone when it is read, as redis-mutex. Off, it is taken over, also from
+    /// whoever got it meanwhile.
+    asks_again: bool,
 }
 
 /// How a key is given back that may be another's by now.
@@ -55,6 +58,11 @@ impl LockConfig for Getset {
                 "gives_back",
                 GivesBack::default(),
                 "how a key is given back that may be another's by now",
+            ),
+            asks_again: form.flag(
+                "asks_again",
+                false,
+                "ask anew for a key that is gone when it is read, and do not take it over",
             ),
         }
     }
@@ -121,11 +129,16 @@ impl<E: Env> Lock for SetnxGetsetLock<E> {
 impl<E: Env> SetnxGetsetLock<E> {
     /// When the lock ends, if it was taken.
     async fn take(&mut self, key: &str, ttl: Duration) -> Result<Option<i64>, Failure> {
-        let ends = self.new_end(ttl).await;
-        if says_yes(&self.0.call(redis::cmd("SETNX").arg(key).arg(ends)).await?) {
-            return Ok(Some(ends));
-        }
-        let held = self.0.call(redis::cmd("GET").arg(key)).await?;
+        let held = loop {
+            let ends = self.new_end(ttl).await;
+            if says_yes(&self.0.call(redis::cmd("SETNX").arg(key).arg(ends)).await?) {
+                return Ok(Some(ends));
+            }
+            let held = self.0.call(redis::cmd("GET").arg(key)).await?;
+            if !self.1.asks_again || held != Value::Nil {
+                break held;
+            }
+        };
         if !self.is_over(&held).await {
             return Ok(None);
         }

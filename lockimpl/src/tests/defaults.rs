@@ -359,7 +359,11 @@ const READ: &[Read] = &[
         None,
         &[("expiry", "none"), ("token", "object"), ("request_timeout", "60s")],
     ),
-    ("redis-mutex", Some(Duration::from_secs(10)), &[("gives_back", "get-then-delete")]),
+    (
+        "redis-mutex",
+        Some(Duration::from_secs(10)),
+        &[("gives_back", "get-then-delete"), ("asks_again", "true")],
+    ),
     (
         "rueidislock",
         Some(Duration::from_secs(5)),

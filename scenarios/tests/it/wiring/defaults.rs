@@ -126,6 +126,13 @@ const REDLOCK: &str = r#"
     at = "1s"
 "#;
 
+const GETSET: &str = r#"
+    claim = "a lock that is a time"
+    lock = { algorithm = "setnx-getset", ttl = "10s" }
+    nodes = { names = ["A"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+
 /// Every key that has a default.
 const DEFAULTS: &[Absent] = &[
     ("lock.name", SINGLE, "lock.name", "stock"),
@@ -145,6 +152,17 @@ const DEFAULTS: &[Absent] = &[
     ("lock.request_timeout", SINGLE, "lock.request_timeout", "1s"),
     ("lock.fencing", SINGLE, "lock.fencing", "false"),
     ("lock.release_on_failure", SINGLE, "lock.release_on_failure", "true"),
+    ("lock.expiry", SINGLE, "lock.expiry", "px"),
+    ("lock.initial_ttl", SINGLE, "lock.initial_ttl", "none"),
+    ("lock.token", SINGLE, "lock.token", "attempt"),
+    ("lock.own_token_counts", SINGLE, "lock.own_token_counts", "false"),
+    ("lock.extend_by", SINGLE, "lock.extend_by", "compare"),
+    ("lock.extend_adds", SINGLE, "lock.extend_adds", "false"),
+    ("lock.deadline_from", SINGLE, "lock.deadline_from", "send"),
+    ("lock.tells_deadline", SINGLE, "lock.tells_deadline", "true"),
+    ("lock.probe", SINGLE, "lock.probe", "none"),
+    ("lock.gives_back", GETSET, "lock.gives_back", "unless-over"),
+    ("lock.asks_again", GETSET, "lock.asks_again", "false"),
     ("lock.wake", SINGLE, "lock.wake", "none"),
     ("lock.poll", WAITS, "lock.poll", "100ms"),
     ("lock.until_expiry", WAITS, "lock.until_expiry", "true"),

@@ -6,7 +6,10 @@ use crate::wiring::row::{ONE, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [keys(), tokens(), extending(), deadlines(), probes(), giving_back()].into_iter().flatten().collect()
+    [keys(), tokens(), extending(), deadlines(), probes(), giving_back()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -44,6 +47,14 @@ fn keys() -> Vec<Row> {
             both: &[DIES, ("clients.1.start", "1s")],
             with: &[("lock.initial_ttl", "60s")],
             shows: |without, with| without.grant("c2").at < 11 * SEC && with.grant("c2").at > 60 * SEC,
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "lock.initial_ttl=none",
+            claim: "who dies when it has the key leaves it for a lease",
+            both: &[DIES, ("clients.1.start", "1s"), ("lock.initial_ttl", "60s")],
+            with: &[("lock.initial_ttl", "none")],
+            shows: |without, with| without.grant("c2").at > 60 * SEC && with.grant("c2").at < 11 * SEC,
             ..Row::on(TWO)
         },
         Row {
@@ -124,7 +135,7 @@ const LATE: [(&str, &str); 4] = [
     ("faults", "[{ kind = 'pause', host = 'c1', for = '4s', at = \"c1's extending\" }]"),
 ];
 const BY_SET_XX: (&str, &str) = ("lock.extend_by", "set-xx");
-const NEW: (&str, &str) = ("nodes.version", "8.4");
+const NEW: (&str, &str) = ("nodes.version", "'8.4'");
 
 /// Whether c1 was told that it has another lease.
 fn extended(seen: &Seen) -> bool {
@@ -311,6 +322,27 @@ fn giving_back() -> Vec<Row> {
             with: &[("lock.gives_back", "compare-and-delete")],
             turns: &[(Predicate::WR, "violated", "holds")],
             shows: |_, with| after_release(with, "EVALSHA") == 1 && after_release(with, "DEL") == 0,
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "lock.asks_again",
+            claim: "a key that is gone when it is read is asked for anew, and not taken over",
+            // c2's GET takes its time, and c1 gives back meanwhile.
+            both: &[
+                TAKEN_OVER[0],
+                HELD,
+                ("clients.1.start", "4900ms after c1's grant"),
+                (
+                    "faults",
+                    "[{ kind = 'packet-delay', from = 'c2', to = 'A', by = '500ms', \
+                     at = 'the 1st SETNX executed for c2' }]",
+                ),
+            ],
+            with: &[("lock.asks_again", "true")],
+            shows: |without, with| {
+                let took_over = |seen: &Seen| seen.executed("A", "GETSET", "c2").len();
+                (took_over(without), took_over(with)) == (1, 0) && with.grants("c2").len() == 1
+            },
             ..Row::on(TWO)
         },
         Row {
