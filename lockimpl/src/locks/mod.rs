@@ -1,6 +1,7 @@
 //! The locks of this crate. Each is a file that exports its kind; a new one is declared and listed here, and nowhere
 //! else.
 
+pub(crate) mod counter;
 mod get_then_delete;
 pub(crate) mod hash;
 pub(crate) mod job;
@@ -27,6 +28,7 @@ impl<E: Env> Registry<E> {
             .with(single::Single)
             .with(replicated::Replicated)
             .with(redlock::Redlock)
+            .with(counter::Counter)
             .with(job::Job)
             .with(list::List)
             .with(hash::Hash)

@@ -29,6 +29,8 @@ struct Getset {
     /// Ask anew where a key that refused is gone when it is read, as redis-mutex. Off, it is taken over, also from
     /// whoever got it meanwhile.
     asks_again: bool,
+    /// How long after its end a lock is left alone, by the clock of who would take it over. None, as published.
+    grace: Duration,
 }
 
 /// How a key is given back that may be another's by now.
@@ -41,6 +43,8 @@ enum GivesBack {
     GetThenDelete,
     /// By a script that compares.
     CompareAndDelete,
+    /// By `DEL`, whatever the time.
+    PlainDelete,
 }
 
 impl Choice for GivesBack {
@@ -48,6 +52,7 @@ impl Choice for GivesBack {
         ("unless-over", Self::UnlessOver),
         ("get-then-delete", Self::GetThenDelete),
         ("compare-and-delete", Self::CompareAndDelete),
+        ("plain-delete", Self::PlainDelete),
     ];
 }
 
@@ -64,12 +69,17 @@ impl LockConfig for Getset {
                 false,
                 "ask anew for a key that is gone when it is read, and do not take it over",
             ),
+            grace: form.duration(
+                "grace",
+                Duration::ZERO,
+                "how long after its end a lock is left alone by who would take it over",
+            ),
         }
     }
 
     fn facts(&self) -> Facts {
         let release = match self.gives_back {
-            GivesBack::UnlessOver => ReleaseMethod::PlainDelete,
+            GivesBack::UnlessOver | GivesBack::PlainDelete => ReleaseMethod::PlainDelete,
             GivesBack::GetThenDelete => ReleaseMethod::GetThenDelete,
             GivesBack::CompareAndDelete => ReleaseMethod::CompareAndDelete,
         };
@@ -112,13 +122,16 @@ impl<E: Env> Lock for SetnxGetsetLock<E> {
     }
 
     async fn release(&mut self, grant: &Grant) -> Released {
+        let method = match self.1.gives_back {
+            GivesBack::GetThenDelete => Some(ReleaseMethod::GetThenDelete),
+            GivesBack::CompareAndDelete => Some(ReleaseMethod::CompareAndDelete),
+            GivesBack::PlainDelete => Some(ReleaseMethod::PlainDelete),
+            GivesBack::UnlessOver => None,
+        };
+        if let Some(method) = method {
+            return self.0.release(grant, method).await;
+        }
         match grant.deadline {
-            _ if self.1.gives_back == GivesBack::GetThenDelete => {
-                self.0.release(grant, ReleaseMethod::GetThenDelete).await
-            }
-            _ if self.1.gives_back == GivesBack::CompareAndDelete => {
-                self.0.release(grant, ReleaseMethod::CompareAndDelete).await
-            }
             // Once its time has passed it may be somebody else's.
             Some(deadline) if deadline.has_passed(&self.0.env).await => Released::NotOwner,
             _ => self.0.release(grant, ReleaseMethod::PlainDelete).await,
@@ -161,7 +174,8 @@ impl<E: Env> SetnxGetsetLock<E> {
         let Value::BulkString(text) = held else { return *held == Value::Nil };
         let ends = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
         let now = self.now().await;
-        ends.is_some_and(|ends| ends < now)
+        let grace = i64::try_from(self.1.grace.as_millis()).unwrap_or(i64::MAX);
+        ends.is_some_and(|ends| ends.saturating_add(grace) < now)
     }
 
     /// The wall clock in milliseconds.

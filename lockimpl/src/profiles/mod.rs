@@ -2,9 +2,11 @@
 //! with it and what is not in it. A new one is declared and listed here, and nowhere else.
 
 mod aioredlock;
+mod asynq;
 mod bsm_redislock;
 mod bullmq;
 mod distributedlock_redis;
+mod dramatiq;
 mod laravel;
 mod laravel_scheduler;
 mod laravel_without_overlapping;
@@ -32,6 +34,7 @@ mod symfony_combined;
 mod symfony_lock;
 
 use crate::env::Env;
+use crate::locks::counter::Counter;
 use crate::locks::hash::{Hash, HashReplicated};
 use crate::locks::job::Job;
 use crate::locks::list::List;
@@ -45,9 +48,11 @@ use crate::registry::Registry;
 pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
     engines
         .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
+        .with(ProfileKind(&asynq::ASYNQ, SetnxGetset))
         .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))
         .with(ProfileKind(&bullmq::BULLMQ, Job))
         .with(ProfileKind(&distributedlock_redis::DISTRIBUTEDLOCK_REDIS, Redlock))
+        .with(ProfileKind(&dramatiq::DRAMATIQ, Counter))
         .with(ProfileKind(&laravel::LARAVEL, Single))
         .with(ProfileKind(&laravel_scheduler::LARAVEL_SCHEDULER, Single))
         .with(ProfileKind(&laravel_without_overlapping::LARAVEL_WITHOUT_OVERLAPPING, Single))

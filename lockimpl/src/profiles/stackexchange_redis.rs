@@ -1,4 +1,4 @@
-//! StackExchange.Redis' LockTake, LockExtend and LockRelease, as its source has them: the node compares.
+//! StackExchange.Redis' LockTake, LockExtend and LockRelease, as its source has them: each compares.
 
 use std::time::Duration;
 
@@ -13,26 +13,24 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
     version: "3.1",
     files: "github.com/StackExchange/StackExchange.Redis 90bbf1f: src/StackExchange.Redis/RedisDatabase.cs",
     read_on: "2026-11-25",
-    meaning: "SET NX PX, SET IFEQ and DELEX: the node compares by itself; no deadline",
+    meaning: "SET NX PX, extended and given back where the token is its own; no deadline",
     ttl: None,
     fixed: || {
         Switches::new()
             .with("token", "call")
-            .with("release", "delex-ifeq")
-            .with("extend_by", "set-ifeq")
             .with("request_timeout", Duration::from_secs(5))
             .with("on_timeout", "keep")
             .with("release_on_failure", false)
     },
-    open: &["elapsed_check", "request_timeout"],
+    open: &["elapsed_check", "extend_by", "release", "request_timeout"],
     flaws: &[Flaw {
         what: "LockTake says yes or no, and not until when: work that outlives the lease is not told.",
         scenario: "stackexchange-redis",
         repaired: "stackexchange-redis/repaired",
     }],
     left_out: &[
-        "Nodes before Redis 8.4, where it compares by a transaction (WATCH): here a node has to be told \
-         `version = \"8.4\"`.",
+        "On Redis 8.4 it compares by DELEX and SET IFEQ: `release` and `extend_by` can be set so. Before, by a \
+         transaction (WATCH), for which there is a script here.",
         "The token is the caller's: here it is new for each call.",
         "Its backlog, which keeps commands while there is no connection.",
     ],

@@ -40,6 +40,12 @@ const READ: &[Read] = &[
             ("renew_stops_on_error", "true"),
         ],
     ),
+    (
+        "asynq",
+        Some(Duration::from_secs(30)),
+        &[("gives_back", "plain-delete"), ("asks_again", "true"), ("grace", "30s")],
+    ),
+    ("dramatiq", Some(Duration::from_secs(900)), &[("request_timeout", "5s")]),
     ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
     (
         "bullmq",
@@ -390,7 +396,12 @@ const READ: &[Read] = &[
     (
         "stackexchange-redis",
         None,
-        &[("release", "delex-ifeq"), ("extend_by", "set-ifeq"), ("token", "call"), ("request_timeout", "5s")],
+        &[
+            ("release", "compare-and-delete"),
+            ("extend_by", "compare"),
+            ("token", "call"),
+            ("request_timeout", "5s"),
+        ],
     ),
     (
         "symfony-lock",

@@ -119,6 +119,7 @@ impl Node {
             "EXEC" => Value::Array(self.transaction.take().expect("EXEC ends what MULTI began")),
             "SET" if words[3] == "NX" && self.keys.contains_key(&words[1]) => Value::Nil,
             "SET" if words[3] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
+            "SET" if words[3] == "PX" => self.set(&words[1], &args[2], &words[4], now),
             "SET" if words[3] == "XX" && !self.keys.contains_key(&words[1]) => Value::Nil,
             "SET" if words[3] == "IFEQ" => {
                 if !self.holds(&words[1], &args[4]) {
@@ -174,7 +175,8 @@ impl Node {
                 Value::Array(vec![Value::BulkString(role.into()), Value::Int(0)])
             }
             "WAIT" => Value::Int(self.acknowledging),
-            "SUBSCRIBE" | "CLIENT" => Value::Okay,
+            // Nobody comes between what is watched and the transaction.
+            "SUBSCRIBE" | "CLIENT" | "WATCH" | "UNWATCH" => Value::Okay,
             // As if it had waited: whoever asks is to ask again.
             "BLPOP" => Value::Nil,
             "PTTL" => self.keys.get(&words[1]).map_or(Value::Int(-2), |key| {

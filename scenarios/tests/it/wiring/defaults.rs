@@ -162,6 +162,7 @@ const DEFAULTS: &[Absent] = &[
     ("lock.tells_deadline", SINGLE, "lock.tells_deadline", "true"),
     ("lock.probe", SINGLE, "lock.probe", "none"),
     ("lock.gives_back", GETSET, "lock.gives_back", "unless-over"),
+    ("lock.grace", GETSET, "lock.grace", "0s"),
     ("lock.asks_again", GETSET, "lock.asks_again", "false"),
     ("lock.wake", SINGLE, "lock.wake", "none"),
     ("lock.poll", WAITS, "lock.poll", "100ms"),

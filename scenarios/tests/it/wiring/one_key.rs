@@ -18,6 +18,8 @@ fn every_habit_of_a_lock_on_one_node_does_what_it_says() {
 }
 
 const HELD: (&str, &str) = ("clients.0.program", "['acquire', 'work 5s', 'release']");
+/// c1 holds for 15 s under a lease of 10 s.
+const OVERRUN: (&str, &str) = ("clients.0.program", "['acquire', 'work 15s', 'release']");
 const UNCHECKED: (&str, &str) = ("lock.elapsed_check", "false");
 /// c1 dies when its first SET has been executed.
 const DIES: (&str, &str) =
@@ -265,9 +267,24 @@ fn probes() -> Vec<Row> {
     ]
 }
 
+/// Two clients take turns by a time; the second asks once the first holds.
+const BY_A_TIME: &str = r#"
+    claim = "two clients take turns on one node, by a time"
+    lock = { algorithm = "setnx-getset", ttl = "10s" }
+    nodes = { names = ["A"] }
+    network = { delay = "1ms" }
+    [[clients]]
+    name = "c1"
+    program = ["acquire", "read", "work 1s", "check", "write", "release"]
+    [[clients]]
+    name = "c2"
+    program = ["acquire", "read", "work 1s", "check", "write", "release"]
+    retry = "100ms"
+    start = "c1's grant"
+"#;
+
 /// c1 holds by a time, stops between two commands of its release, and c2 takes the lock over meanwhile.
-const TAKEN_OVER: [(&str, &str); 5] = [
-    ("lock", "{ algorithm = 'setnx-getset', ttl = '10s' }"),
+const TAKEN_OVER: [(&str, &str); 4] = [
     ("clients.0.program", "['acquire', 'work 9s', 'release']"),
     ("clients.1.program", "['acquire', 'work 9s', 'release']"),
     ("nodes.scripts", "loaded"),
@@ -306,7 +323,7 @@ fn giving_back() -> Vec<Row> {
                 (after_release(without, "GET"), after_release(without, "DEL")) == (0, 1)
                     && (after_release(with, "GET"), after_release(with, "DEL")) == (1, 1)
             },
-            ..Row::on(TWO)
+            ..Row::on(BY_A_TIME)
         },
         Row {
             word: "lock.gives_back=compare-and-delete",
@@ -316,20 +333,18 @@ fn giving_back() -> Vec<Row> {
                 TAKEN_OVER[1],
                 TAKEN_OVER[2],
                 TAKEN_OVER[3],
-                TAKEN_OVER[4],
                 ("lock.gives_back", "get-then-delete"),
             ],
             with: &[("lock.gives_back", "compare-and-delete")],
             turns: &[(Predicate::WR, "violated", "holds")],
             shows: |_, with| after_release(with, "EVALSHA") == 1 && after_release(with, "DEL") == 0,
-            ..Row::on(TWO)
+            ..Row::on(BY_A_TIME)
         },
         Row {
             word: "lock.asks_again",
             claim: "a key that is gone when it is read is asked for anew, and not taken over",
             // c2's GET takes its time, and c1 gives back meanwhile.
             both: &[
-                TAKEN_OVER[0],
                 HELD,
                 ("clients.1.start", "4900ms after c1's grant"),
                 (
@@ -343,7 +358,28 @@ fn giving_back() -> Vec<Row> {
                 let took_over = |seen: &Seen| seen.executed("A", "GETSET", "c2").len();
                 (took_over(without), took_over(with)) == (1, 0) && with.grants("c2").len() == 1
             },
-            ..Row::on(TWO)
+            ..Row::on(BY_A_TIME)
+        },
+        Row {
+            word: "lock.gives_back=plain-delete",
+            claim: "a DEL is sent whatever the time",
+            both: &[OVERRUN, ("clients.1.program", "['acquire', 'work 9s', 'release']")],
+            with: &[("lock.gives_back", "plain-delete")],
+            turns: &[(Predicate::WR, "holds", "violated")],
+            shows: |without, with| (after_release(without, "DEL"), after_release(with, "DEL")) == (0, 1),
+            ..Row::on(BY_A_TIME)
+        },
+        Row {
+            word: "lock.grace",
+            claim: "a lock is left alone for a while after its end",
+            both: &[OVERRUN],
+            with: &[("lock.grace", "20s")],
+            turns: &[(Predicate::P1, "violated", "holds")],
+            shows: |without, with| {
+                without.executed("A", "GETSET", "c2").len() == 1
+                    && with.executed("A", "GETSET", "c2").is_empty()
+            },
+            ..Row::on(BY_A_TIME)
         },
         Row {
             word: "lock.gives_back=unless-over",
@@ -353,13 +389,12 @@ fn giving_back() -> Vec<Row> {
                 TAKEN_OVER[1],
                 TAKEN_OVER[2],
                 TAKEN_OVER[3],
-                TAKEN_OVER[4],
                 ("lock.gives_back", "get-then-delete"),
             ],
             with: &[("lock.gives_back", "unless-over")],
             turns: &[(Predicate::WR, "violated", "holds")],
             shows: |_, with| after_release(with, "GET") == 0 && after_release(with, "DEL") == 1,
-            ..Row::on(TWO)
+            ..Row::on(BY_A_TIME)
         },
     ]
 }

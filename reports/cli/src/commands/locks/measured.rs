@@ -60,24 +60,7 @@ impl Figure {
             (_, Some((waited, false))) => format!("for {}, and then who waited gave up", duration(waited)),
         }
     }
-
-    /// Whether runs come near it.
-    fn is_near(self, outcome: &Outcome) -> bool {
-        let near = |measured: Duration, simulated: u64| {
-            let measured = u64::try_from(measured.as_nanos()).unwrap_or(u64::MAX);
-            simulated.abs_diff(measured).saturating_mul(FIFTH) <= measured
-        };
-        match (self, outcome.waited()) {
-            (Self::Both(both), _) => near(both, outcome.overlap()),
-            (Self::Nobody(nobody), Some((waited, true))) => near(nobody, waited),
-            (Self::Never, waited) => matches!(waited, Some((_, false))),
-            (Self::Nobody(_), _) => false,
-        }
-    }
 }
-
-/// The share of what was measured by which a run may differ without a word.
-const FIFTH: u64 = 5;
 
 const MEASURED: &[Measured] = &[
     Measured {
@@ -205,6 +188,25 @@ mod tests {
 
     use super::*;
 
+    /// The share of what was measured by which a run may differ without a word.
+    const FIFTH: u64 = 5;
+
+    impl Figure {
+        /// Whether runs come near it.
+        fn is_near(self, outcome: &Outcome) -> bool {
+            let near = |measured: Duration, simulated: u64| {
+                let measured = u64::try_from(measured.as_nanos()).unwrap_or(u64::MAX);
+                simulated.abs_diff(measured).saturating_mul(FIFTH) <= measured
+            };
+            match (self, outcome.waited()) {
+                (Self::Both(both), _) => near(both, outcome.overlap()),
+                (Self::Nobody(nobody), Some((waited, true))) => near(nobody, waited),
+                (Self::Never, waited) => matches!(waited, Some((_, false))),
+                (Self::Nobody(_), _) => false,
+            }
+        }
+    }
+
     #[test]
     fn what_was_measured_is_of_a_flaw_that_a_library_is_known_for() {
         let locks = descriptors();
@@ -220,7 +222,13 @@ mod tests {
         for row in MEASURED {
             let outcome = Outcome::of(row.scenario, row.sets).expect(row.scenario);
             let is_near = row.figure.is_near(&outcome);
-            assert_eq!(is_near, row.differs.is_none(), "{}: {}", row.command(), row.figure.simulated(&outcome));
+            assert_eq!(
+                is_near,
+                row.differs.is_none(),
+                "{}: {}",
+                row.command(),
+                row.figure.simulated(&outcome)
+            );
         }
     }
 }

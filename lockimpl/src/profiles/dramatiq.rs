@@ -1,0 +1,32 @@
+//! dramatiq's `ConcurrentRateLimiter` of 1, as its source has it: a count of those inside, and nobody's name.
+
+use std::time::Duration;
+
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+pub(super) static DRAMATIQ: Profile = Profile {
+    name: "dramatiq",
+    also: &["ConcurrentRateLimiter", "dramatiq rate limits"],
+    library: "dramatiq (ConcurrentRateLimiter of 1)",
+    language: "Python",
+    version: "2.2.0",
+    files: "github.com/Bogdanp/dramatiq 848b35f: dramatiq/rate_limits/concurrent.py, rate_limiter.py, \
+        backends/redis.py",
+    read_on: "2026-11-25",
+    meaning: "\"a distributed mutex\": a count of 15 minutes that anybody counts down",
+    ttl: Some(Duration::from_secs(900)),
+    fixed: || Switches::new().with("request_timeout", Duration::from_secs(5)),
+    open: &["request_timeout"],
+    flaws: &[Flaw {
+        what: "Who is done when its 15 minutes are over counts another's entry down: a third comes in.",
+        scenario: "dramatiq",
+        repaired: "dramatiq/repaired",
+    }],
+    left_out: &[
+        "Limits above 1: it is a semaphore then.",
+        "Its backends for Memcached and in memory.",
+        "redis-py's ten retries, which here are none: one that repeats what was executed counts itself as another.",
+        "Who is refused fails there, and its message is tried again later: here programs ask again.",
+    ],
+};
