@@ -29,6 +29,7 @@ mod redsync;
 mod rslock;
 mod rueidislock;
 mod shedlock;
+mod sidekiq_unique_jobs;
 mod stackexchange_redis;
 mod symfony_combined;
 mod symfony_lock;
@@ -76,6 +77,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&rslock::RSLOCK, Redlock))
         .with(ProfileKind(&rueidislock::RUEIDISLOCK, Single))
         .with(ProfileKind(&shedlock::SHEDLOCK, Single))
+        .with(ProfileKind(&sidekiq_unique_jobs::SIDEKIQ_UNIQUE_JOBS, Single))
         .with(ProfileKind(&stackexchange_redis::STACKEXCHANGE_REDIS, Single))
         .with(ProfileKind(&symfony_combined::SYMFONY_COMBINED, Redlock))
         .with(ProfileKind(&symfony_lock::SYMFONY_LOCK, Single))

@@ -394,6 +394,11 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "sidekiq-unique-jobs",
+        None,
+        &[("expiry", "none"), ("token", "call"), ("own_token_counts", "true"), ("request_timeout", "1s")],
+    ),
+    (
         "stackexchange-redis",
         None,
         &[
