@@ -83,8 +83,6 @@ pub(in crate::run) fn step(mark: &LockMark, had: &[u8], has: &[u8], change: &Key
                 _ => Step::Down(counted.saturating_neg()),
             }
         }
-        // A count that is set to nothing was counted down, whichever command did it.
-        Mark::Key(_) if counted < 0 && has == b"0" => Step::Down(counted.saturating_neg()),
         _ if SETTING.contains(&change.command) => Step::Set,
         Mark::Value(_) => Step::Kept,
         Mark::Key(_) => match counted {
