@@ -57,7 +57,7 @@ impl LockConfig for HashConfig {
             release_on_failure: form.flag(
                 "release_on_failure",
                 false,
-                "count down once what an acquire may have counted up whose reply was lost",
+                "try once to take back a claim that failed and may have set the key",
             ),
             waiting: Waiting::choose(form),
         }

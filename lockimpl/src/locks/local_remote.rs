@@ -22,7 +22,7 @@ use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, millis, says_yes};
 use crate::scripted::Scripted;
-use crate::switch::Switches;
+use crate::switch::{Switches, Unfit};
 use crate::waiting::WaitClock;
 
 /// Whose one of something is.
@@ -84,7 +84,7 @@ struct LocalRemoteConfig {
     script: Asks,
     wait: Limit,
     wait_clock: WaitClock,
-    poll: Duration,
+    poll: Option<Duration>,
     release: ReleaseMethod,
     request_timeout: Option<Duration>,
     on_timeout: OnTimeout,
@@ -102,10 +102,10 @@ impl LockConfig for LocalRemoteConfig {
                 WaitClock::default(),
                 "the clock that says that a wait is over",
             ),
-            poll: form.positive_duration(
+            poll: form.timeout(
                 "poll",
-                Duration::from_millis(100),
-                "how often a waiting client asks again",
+                Some(Duration::from_millis(100)),
+                "how often a waiting client asks again though nothing woke it",
             ),
             release: ReleaseMethod::choose(form),
             request_timeout: form.timeout(
@@ -128,6 +128,13 @@ impl LockConfig for LocalRemoteConfig {
             renews: false,
             readmits: true,
         }
+    }
+
+    fn unfit(&self, _: Duration) -> Option<Unfit> {
+        self.poll.is_none().then(|| Unfit {
+            cause: "nothing but `poll` makes a waiting client ask again, and it is `none`".into(),
+            hint: "use a duration for `poll`".into(),
+        })
     }
 }
 
@@ -290,11 +297,12 @@ impl<E: Env> LocalRemoteLock<E> {
             if self.ask(resource, id, ttl).await? {
                 return Ok(true);
             }
+            let Some(poll) = self.config.poll else { return Ok(false) };
             if self.now().await >= ends {
                 return Ok(false);
             }
             let now = self.env.monotonic().await;
-            self.env.sleep_until(now.saturating_add(self.config.poll)).await;
+            self.env.sleep_until(now.saturating_add(poll)).await;
         }
     }
 }

@@ -13,32 +13,26 @@ use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::switch::{Switches, Unfit};
+use crate::switch::Switches;
 use crate::times::MonotonicTime;
 
 struct CountConfig {
-    lock: SingleConfig,
     /// Whether the count is worth nothing when the lease is over. Published: it counts on.
     expires: bool,
 }
 
 impl LockConfig for CountConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        let lock = SingleConfig::read(form);
         let expires = form.flag(
             "count_expires",
             false,
             "ask the node again, as if nothing were held, once the lease that is counted is over",
         );
-        Self { lock, expires }
+        Self { expires }
     }
 
     fn facts(&self) -> Facts {
-        Facts { readmits: true, ..self.lock.facts() }
-    }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        self.lock.unfit(ttl)
+        Facts { readmits: true, ..SingleConfig::published().facts() }
     }
 }
 
@@ -58,8 +52,8 @@ impl<E: Env> LockKind<E> for ThreadCount {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node(NAME, nodes)?;
-        let CountConfig { lock, expires } = CountConfig::chosen(chosen)?;
-        let lock = SingleLock::new(env.clone(), node, lock);
+        let CountConfig { expires } = CountConfig::chosen(chosen)?;
+        let lock = SingleLock::new(env.clone(), node, SingleConfig::published());
         Ok(BoxLock::new(CountingLock { env, lock, expires, counts: BTreeMap::new() }))
     }
 }

@@ -640,7 +640,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "[\"try\", \"work 1s\", \"release\"]",
             "[\"try\", \"acquire\"]",
-            "line 9: `clients.1.program.1` asks for a lock the client already holds | hint: release it first: no lock here admits its holder again",
+            "line 9: `clients.1.program.1` asks for a lock the client already holds, and `redlock` does not admit its holder again | hint: release it first, or use `hash`, `hash-replicated`, `local-remote` or `thread-count`",
         ),
         (
             "[\"try\", \"work 1s\", \"release\"]",

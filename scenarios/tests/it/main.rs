@@ -24,6 +24,7 @@ mod own_locks;
 mod plans;
 mod prepared;
 mod programs;
+mod reentrant;
 mod runner;
 mod several;
 mod steps;

@@ -160,8 +160,8 @@ fn what_is_not_said_or_not_there_is_refused() {
     );
     assert_eq!(
         steps(r#"["acquire stock", "acquire orders", "acquire stock"]"#),
-        "`clients.0.program.2` asks for a lock the client already holds | hint: release it first: no lock here admits \
-         its holder again"
+        "`clients.0.program.2` asks for a lock the client already holds, and `single` does not admit its holder again | \
+         hint: release it first, or use `hash`, `hash-replicated`, `local-remote` or `thread-count`"
     );
 }
 

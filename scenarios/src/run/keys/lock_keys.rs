@@ -67,14 +67,17 @@ impl LockKeys {
         self.changed_by.contains(&call)
     }
 
-    /// The first grant whose call changed no key and that rests on none: one says it all.
+    /// The first grant whose call changed no key and that rests on none: one says it all. A grant within another rests
+    /// on that one.
     pub(in crate::run) fn unseen(
         &self,
         history: &History,
         rests: impl Fn(CallId) -> bool,
     ) -> Option<EventKind> {
         history.events().iter().find_map(|event| match event.what {
-            EventKind::Granted { client, grant, lock, .. } if !self.was_changed_by(grant) && !rests(grant) => {
+            EventKind::Granted { client, grant, lock, within: None, .. }
+                if !self.was_changed_by(grant) && !rests(grant) =>
+            {
                 let (client, name) = (history.header().client(client), history.header().lock(lock));
                 let why = if self.changed.contains(&lock) {
                     format!(

@@ -196,12 +196,18 @@ impl Shares {
             match share.way {
                 Way::Set if takes => owners = vec![owner],
                 Way::Counted if takes => owners.push(owner),
+                // What its own client took by another call, as an inner acquire does, is its own whoever else marks alike.
+                Way::Found if takes && has_client(&owners, owner.0) => owners.push(owner),
                 Way::Found if takes && !owners.is_empty() && is_an_owners(mark, told) => owners.push(owner),
                 _ => {}
             }
         }
         owners
     }
+}
+
+fn has_client(owners: &[Owner], client: ClientId) -> bool {
+    owners.iter().any(|(owner, _)| *owner == client)
 }
 
 /// Whether a mark says whose the claim is: all calls that mark with it are of one client.

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::format::vocabulary;
 
+use crate::wiring::reentrant::{FOLLOWED, THREADS};
 use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, read};
 use crate::wiring::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 26] = [
+    let files: [fn() -> Vec<Row>; 27] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
         crate::wiring::data::rows,
@@ -25,6 +26,7 @@ fn rows() -> Vec<Row> {
         crate::wiring::libraries::rows,
         crate::wiring::redlock::rows,
         crate::wiring::renewal::rows,
+        crate::wiring::reentrant::rows,
         crate::wiring::replicas::rows,
         crate::wiring::requests::rows,
         crate::wiring::resource::rows,
@@ -193,6 +195,10 @@ fn refusal_of(path: &str) -> String {
             Some((ONE, ("lock.algorithm", "single")))
         }
         "lock.gives_back" => Some((LIST, ("lock.algorithm", "setnx-getset"))),
+        "lock.client_id" | "lock.local" | "lock.script" | "lock.wait" => {
+            Some((THREADS, ("lock.algorithm", "local-remote")))
+        }
+        "lock.synced" => Some((FOLLOWED, ("lock.algorithm", "hash-replicated"))),
         _ => None,
     };
     if let Some((base, waits)) = waits {

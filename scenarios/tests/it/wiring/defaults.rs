@@ -2,6 +2,7 @@
 
 use doublehold_scenarios::format::vocabulary;
 
+use crate::wiring::reentrant::{FOLLOWED, NESTED, THREADS};
 use crate::wiring::row::read;
 
 /// A key as the vocabulary names it, a scenario that leaves it out, where it is written there, and its default.
@@ -176,6 +177,14 @@ const DEFAULTS: &[Absent] = &[
     ("lock.renew_stops_on_error", RENEWS, "lock.renew_stops_on_error", "false"),
     ("lock.told_on_loss", RENEWS, "lock.told_on_loss", "none"),
     ("lock.stop_on_release", RENEWS, "lock.stop_on_release", "before"),
+    ("lock.count_expires", NESTED, "lock.count_expires", "false"),
+    ("lock.client_id", THREADS, "lock.client_id", "process"),
+    ("lock.local", THREADS, "lock.local", "process"),
+    ("lock.script", THREADS, "lock.script", "whole"),
+    ("lock.wait", THREADS, "lock.wait", "once"),
+    ("lock.poll", THREADS, "lock.poll", "100ms"),
+    ("lock.synced", FOLLOWED, "lock.synced", "none"),
+    ("lock.release_on_failure", FOLLOWED, "lock.release_on_failure", "false"),
     ("lock.wait_timeout", REPLICATED, "lock.wait_timeout", "1s"),
     ("lock.stalled_check", JOB, "lock.stalled_check", "30s"),
     ("lock.release_on_failure", REDLOCK, "lock.release_on_failure", "true"),

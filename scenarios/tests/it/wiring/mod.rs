@@ -36,6 +36,7 @@ mod nodes;
 mod one_key;
 mod redlock;
 mod renewal;
+mod reentrant;
 mod replicas;
 mod requests;
 mod resource;
