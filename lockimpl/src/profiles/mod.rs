@@ -30,6 +30,7 @@ mod rslock;
 mod rueidislock;
 mod shedlock;
 mod sidekiq_unique_jobs;
+mod spring_registry;
 mod stackexchange_redis;
 mod symfony_combined;
 mod symfony_lock;
@@ -39,6 +40,7 @@ use crate::locks::counter::Counter;
 use crate::locks::hash::{Hash, HashReplicated};
 use crate::locks::job::Job;
 use crate::locks::list::List;
+use crate::locks::local_remote::LocalRemote;
 use crate::locks::redlock::Redlock;
 use crate::locks::setnx_getset::SetnxGetset;
 use crate::locks::single::Single;
@@ -78,6 +80,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&rueidislock::RUEIDISLOCK, Single))
         .with(ProfileKind(&shedlock::SHEDLOCK, Single))
         .with(ProfileKind(&sidekiq_unique_jobs::SIDEKIQ_UNIQUE_JOBS, Single))
+        .with(ProfileKind(&spring_registry::SPRING_REGISTRY, LocalRemote))
         .with(ProfileKind(&stackexchange_redis::STACKEXCHANGE_REDIS, Single))
         .with(ProfileKind(&symfony_combined::SYMFONY_COMBINED, Redlock))
         .with(ProfileKind(&symfony_lock::SYMFONY_LOCK, Single))

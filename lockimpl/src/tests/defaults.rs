@@ -201,6 +201,18 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "spring-registry",
+        Some(Duration::from_secs(60)), // DEFAULT_EXPIRE_AFTER
+        &[
+            ("client_id", "process"),
+            ("local", "process"),
+            ("wait", "twice"),
+            ("wait_clock", "wall"),
+            ("poll", "100ms"),          // DEFAULT_IDLE
+            ("request_timeout", "60s"), // Lettuce's own
+        ],
+    ),
+    (
         "redisson",
         Some(Duration::from_secs(30)), // lockWatchdogTimeout
         &[

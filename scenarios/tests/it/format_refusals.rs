@@ -545,7 +545,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "algorithm = \"redlock\"",
             "algorithm = \"single\"",
-            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated` or `redlock` lock",
+            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated`, `redlock` or `hash-replicated` lock",
         ),
         (
             "algorithm = \"redlock\"",
