@@ -580,7 +580,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "[\"A\", \"B\", \"C\"]",
             "[\"A\"], master = \"A\"",
-            "line 3: `nodes.master` does not fit this lock: its nodes stand alone | hint: remove `master`, or use the `replicated` lock",
+            "line 3: `nodes.master` does not fit this lock: its nodes stand alone | hint: remove `master`, or use the `replicated` or `hash-replicated` lock",
         ),
         (
             "algorithm = \"redlock\"",
