@@ -99,7 +99,16 @@ fn report(clients: usize, grants: u64) -> Report {
 fn granted(client: ClientId, grant: CallId, at: u64) -> EventKind {
     let deadline = Some(Deadline { clock: ClockKind::Monotonic, reading_ns: at as i64 + 50 * MS as i64 });
     let reading = Reading { wall_ns: at as i64, monotonic_ns: at, boot_ns: at };
-    EventKind::Granted { client, grant, lock: LOCK, token: "2a".to_owned(), fencing: None, deadline, reading, within: None }
+    EventKind::Granted {
+        client,
+        grant,
+        lock: LOCK,
+        token: "2a".to_owned(),
+        fencing: None,
+        deadline,
+        reading,
+        within: None,
+    }
 }
 
 /// The hosts of the tests' hand-made reports, with as many clients as asked for.

@@ -116,8 +116,11 @@ impl Choice for Synced {
 impl LockConfig for FollowingConfig {
     fn read(form: &mut Form<'_>) -> Self {
         let lock = HashConfig::read(form);
-        let synced =
-            form.choice("synced", Synced::default(), "which replicas must have a write for it to count (WAIT)");
+        let synced = form.choice(
+            "synced",
+            Synced::default(),
+            "which replicas must have a write for it to count (WAIT)",
+        );
         let second = Duration::from_secs(1);
         let timeout = form.positive_duration("wait_timeout", second, "how long the master waits for them");
         form.needs("synced");

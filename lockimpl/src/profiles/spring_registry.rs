@@ -28,17 +28,26 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
             .with("request_timeout", Duration::from_secs(60))
             .with("on_timeout", "keep")
     },
-    open: &["poll", "request_timeout", "wait"],
-    flaws: &[Flaw {
-        what: "`tryLock` with a time waits for it at the mutex, and then once more for the key: twice as long as asked",
-        scenario: "spring-registry",
-        repaired: "spring-registry/repaired",
-    }],
+    open: &["client_id", "poll", "request_timeout", "wait"],
+    flaws: &[
+        Flaw {
+            what: "`tryLock(5, SECONDS)` waits for 5 s at the process's own lock, and then for 5 s more for the key.",
+            scenario: "spring-registry",
+            repaired: "spring-registry/repaired",
+        },
+        Flaw {
+            what: "All locks of a registry have one id: a release that is late deletes the key of the next holder \
+                in the same process.",
+            scenario: "spring-registry-late-release",
+            repaired: "spring-registry-late-release/repaired",
+        },
+    ],
     left_out: &[
-        "the renewal every third of the lease, which runs where a scheduler is given",
-        "the way of waiting by messages (`PUB_SUB_LOCK`)",
-        "that Redis 8.4 deletes with `DELEX … IFEQ` and renews with `SET … IFEQ`, which do what the scripts do",
-        "the table's capacity of 100,000, and a mutex that it forgets",
-        "that Lettuce sends requests again on a new connection",
+        "The renewal every third of a lease, if it is given a scheduler.",
+        "`unlock()` throws if the lease has ended: the work is done by then. Here such a release is told `NotOwner`.",
+        "PUB_SUB_LOCK, where a release wakes those who wait.",
+        "On Redis 8.4 it compares by DELEX and SET IFEQ; here by the scripts that it has for older nodes.",
+        "The table of 100,000 local locks, and what becomes of those that are put out of it.",
+        "Spring's and Lettuce's code was not read: Lettuce's timeout of 60 s is taken, and none of its retries.",
     ],
 };

@@ -40,7 +40,9 @@ fn world() -> World {
 }
 
 fn lock(world: &World, chosen: &Switches) -> BoxLock {
-    Registry::builtin().build("local-remote", world.clone(), vec![NodeName::new("a")], chosen).expect("a lock")
+    Registry::builtin()
+        .build("local-remote", world.clone(), vec![NodeName::new("a")], chosen)
+        .expect("a lock")
 }
 
 fn granted(outcome: Acquired) -> Grant {

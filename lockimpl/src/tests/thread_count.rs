@@ -9,7 +9,9 @@ const TTL: Duration = ms(10_000);
 
 fn lock(world: &World, expires: bool) -> BoxLock {
     let chosen = Switches::new().with("count_expires", expires);
-    Registry::builtin().build("thread-count", world.clone(), vec![NodeName::new("a")], &chosen).expect("a lock")
+    Registry::builtin()
+        .build("thread-count", world.clone(), vec![NodeName::new("a")], &chosen)
+        .expect("a lock")
 }
 
 fn granted(outcome: Acquired) -> Grant {

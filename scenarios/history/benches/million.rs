@@ -73,7 +73,16 @@ fn history(grants: u64) -> History {
         history.push(at(0), EventKind::AcquireStarted { client, call: grant, lock });
         history.push(
             at(1),
-            EventKind::Granted { client, grant, lock, token, fencing: None, deadline: None, reading, within: None },
+            EventKind::Granted {
+                client,
+                grant,
+                lock,
+                token,
+                fencing: None,
+                deadline: None,
+                reading,
+                within: None,
+            },
         );
         if let Some((client, grant)) = late.take() {
             history.push(at(2), EventKind::ReleaseCalled { client, grant });

@@ -44,17 +44,17 @@ program = ["acquire", "read", "work 0ms..200ms", "acquire", "work 0ms..200ms", "
 
 #[test]
 fn nested_holds_of_threads_and_processes_keep_each_other_out() {
-    for lock in
-        [r#"algorithm = "hash""#, r#"algorithm = "hash", wake = "pubsub", poll = "none""#, r#"algorithm = "local-remote""#]
-    {
+    for lock in [
+        r#"algorithm = "hash""#,
+        r#"algorithm = "hash", wake = "pubsub", poll = "none""#,
+        r#"algorithm = "local-remote""#,
+    ] {
         let scenario = read(lock, NESTED, "").unwrap_or_else(|error| panic!("{error}"));
         let (sim, lean) = (SimEngine.prepare(&scenario).unwrap(), LeanEngine.prepare(&scenario).unwrap());
         for seed in 1..=10 {
             for report in [sim.run(seed), lean.run(seed)] {
                 assert_eq!(grants(&report), (15, 15), "{lock}, seed {seed}");
-                for predicate in
-                    [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR]
-                {
+                for predicate in [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR] {
                     let verdict = report.verdicts.get(predicate);
                     assert_eq!(verdict.as_str(), "holds", "{lock}: {predicate}, seed {seed}: {verdict:?}");
                 }
@@ -82,7 +82,9 @@ fn a_lock_that_does_not_admit_its_holder_again_is_refused_with_one_that_does() {
     let refusal = read(r#"algorithm = "single""#, r#"program = ["acquire", "acquire", "release"]"#, "")
         .expect_err("it is refused");
     assert!(
-        refusal.contains("`clients.0.program.1` asks for a lock the client already holds, and `single` does not"),
+        refusal.contains(
+            "`clients.0.program.1` asks for a lock the client already holds, and `single` does not"
+        ),
         "{refusal}"
     );
     assert!(refusal.contains("release it first, or use `hash`"), "{refusal}");

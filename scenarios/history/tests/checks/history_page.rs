@@ -35,7 +35,16 @@ fn one_of_each() -> Vec<EventKind> {
     let (fencing, based_on, highest_seen, version, value) = (None, None, None, 1, 1);
     vec![
         EventKind::AcquireStarted { client, call, lock },
-        EventKind::Granted { client, grant, lock, token: String::new(), fencing, deadline, reading, within: None },
+        EventKind::Granted {
+            client,
+            grant,
+            lock,
+            token: String::new(),
+            fencing,
+            deadline,
+            reading,
+            within: None,
+        },
         EventKind::Refused { client, call, why: why.clone() },
         EventKind::AcquireUnknown { client, call, why: why.clone() },
         EventKind::DeadlinePassed { client, grant },

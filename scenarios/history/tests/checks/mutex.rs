@@ -50,7 +50,16 @@ fn history(visits: &[Visit]) -> History {
         history.push(TrueNs(visit.asks), EventKind::AcquireStarted { client, call: grant, lock });
         history.push(
             TrueNs(visit.granted),
-            EventKind::Granted { client, grant, lock, token, fencing: None, deadline: None, reading, within: None },
+            EventKind::Granted {
+                client,
+                grant,
+                lock,
+                token,
+                fencing: None,
+                deadline: None,
+                reading,
+                within: None,
+            },
         );
         history.push(TrueNs(visit.releases), EventKind::ReleaseCalled { client, grant });
         history.push(TrueNs(visit.done), EventKind::ReleaseReturned { client, grant, outcome });

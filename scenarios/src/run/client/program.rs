@@ -213,7 +213,11 @@ impl Held {
 
     /// What may tell its client that the lock is lost.
     fn watches(&self) -> impl Iterator<Item = &Watch> {
-        self.inner.iter().map(|(_, lease)| lease).chain([&self.lease]).filter_map(|lease| lease.watch.as_ref())
+        self.inner
+            .iter()
+            .map(|(_, lease)| lease)
+            .chain([&self.lease])
+            .filter_map(|lease| lease.watch.as_ref())
     }
 }
 

@@ -220,7 +220,8 @@ fn reader_and_vocabulary_know_the_same_values() {
     for (path, mut words) in choices {
         // A timeout is a duration or `none`, and the reader's hint speaks of durations.
         if path.ends_with("_timeout")
-            || ["lock.acquire_limit", "lock.initial_ttl", "lock.poll", "lock.renew_every"].contains(&path.as_str())
+            || ["lock.acquire_limit", "lock.initial_ttl", "lock.poll", "lock.renew_every"]
+                .contains(&path.as_str())
         {
             continue;
         }

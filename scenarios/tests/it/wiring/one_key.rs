@@ -6,10 +6,7 @@ use crate::wiring::row::{ONE, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [keys(), tokens(), extending(), deadlines(), probes(), giving_back()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [keys(), tokens(), extending(), deadlines(), probes(), giving_back()].into_iter().flatten().collect()
 }
 
 #[test]
