@@ -125,8 +125,8 @@ fn a_switch_that_a_library_fixes_is_refused_with_the_lock_that_has_it_open() {
     assert_eq!(
         refusal("\"redlock\"", text),
         "line 2: `lock.request_timeout`: `bullmq` is the library as it is, and fixes `request_timeout` | hint: remove \
-         it, or use `job`, which has it open; `bullmq` leaves open `stalled_check`, and `doublehold locks bullmq` \
-         shows how it is set"
+         it, or use `job`, which has it open; `bullmq` leaves open `stalled_check`, `renew_every` and \
+         `told_on_loss`, and `doublehold locks bullmq` shows how it is set"
     );
     let foreign = refusal("\"redlock\"", "\"bullmq\", tries = 5");
     assert!(foreign.contains("change `lock.algorithm` to `redlock`; `bullmq` takes"), "{foreign}");
