@@ -16,6 +16,7 @@ mod local_remote;
 mod node;
 mod profile;
 mod redlock;
+mod redlock_asking;
 mod registry;
 mod renewal;
 mod replicated;

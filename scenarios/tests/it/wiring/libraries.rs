@@ -1,12 +1,15 @@
 //! What libraries do otherwise than the page of Redlock, switch by switch.
 
-use doublehold_history::EventKind;
+use doublehold_history::{EventKind, Predicate};
 
 use crate::wiring::row::{REDLOCK, Row, check};
 use crate::wiring::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [waiting(), retrying(), giving_back(), extending(), driving()].into_iter().flatten().collect()
+    [waiting(), silences(), subsets(), retrying(), giving_back(), extending(), driving()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -49,6 +52,31 @@ fn waiting() -> Vec<Row> {
             ..Row::on(REDLOCK)
         },
         Row {
+            word: "lock.tie=never",
+            claim: "one yes and one silence of two nodes keep the caller for ever",
+            both: &[TWO, C_DEAD_OF_TWO, TRY_1, QUORUM[0], QUORUM[1]],
+            with: &[("lock.tie", "never")],
+            shows: |without, with| without.refusals("c1").len() == 1 && with.refusals("c1").is_empty(),
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.tie=refused",
+            claim: "one yes and one silence of two nodes are too few",
+            both: &[TWO, C_DEAD_OF_TWO, TRY_1, QUORUM[0], QUORUM[1], ("lock.tie", "never")],
+            with: &[("lock.tie", "refused")],
+            shows: |without, with| without.refusals("c1").is_empty() && with.refusals("c1").len() == 1,
+            ..Row::on(REDLOCK)
+        },
+    ]
+}
+
+/// The first node's process is dead from the beginning.
+const A_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'A', at = '0s' }]");
+
+/// What a node without an answer means.
+fn silences() -> Vec<Row> {
+    vec![
+        Row {
             word: "lock.on_node_error=raise",
             claim: "a dead node of three makes every acquire an error",
             both: &[C_DEAD, TRY_1],
@@ -67,7 +95,7 @@ fn waiting() -> Vec<Row> {
         Row {
             word: "lock.on_node_error=stop",
             claim: "a dead node ends an acquire before the others are asked, and one at the end leaves the keys",
-            both: &[("faults", "[{ kind = 'crash', host = 'A', at = '0s' }]"), TRY_1],
+            both: &[A_DEAD, TRY_1],
             with: &[("lock.on_node_error", "stop")],
             shows: |without, with| {
                 without.grants("c1").len() == 1
@@ -76,20 +104,48 @@ fn waiting() -> Vec<Row> {
             },
             ..Row::on(REDLOCK)
         },
+    ]
+}
+
+const GIVE_UP: (&str, &str) = ("clients.0.give_up_after", "20s");
+const IN_5S: (&str, &str) = ("limits.obtain_free_within", "5s");
+
+/// How many nodes are asked.
+fn subsets() -> Vec<Row> {
+    fn asked(seen: &Seen) -> Vec<bool> {
+        ["A", "B", "C"].map(|node| !seen.executed(node, "SET", "c1").is_empty()).to_vec()
+    }
+    vec![
         Row {
-            word: "lock.tie=never",
-            claim: "one yes and one silence of two nodes keep the caller for ever",
-            both: &[TWO, C_DEAD_OF_TWO, TRY_1, QUORUM[0], QUORUM[1]],
-            with: &[("lock.tie", "never")],
-            shows: |without, with| without.refusals("c1").len() == 1 && with.refusals("c1").is_empty(),
+            word: "lock.subset=majority",
+            claim: "the first two of three nodes are asked, and one that is dead keeps everybody out",
+            both: &[A_DEAD, GIVE_UP, IN_5S],
+            with: &[("lock.subset", "majority")],
+            turns: &[(Predicate::LV, "holds", "violated")],
+            shows: |without, with| {
+                asked(without) == [false, true, true] && asked(with) == [false, true, false]
+            },
             ..Row::on(REDLOCK)
         },
         Row {
-            word: "lock.tie=refused",
-            claim: "one yes and one silence of two nodes are too few",
-            both: &[TWO, C_DEAD_OF_TWO, TRY_1, QUORUM[0], QUORUM[1], ("lock.tie", "never")],
-            with: &[("lock.tie", "refused")],
-            shows: |without, with| without.refusals("c1").is_empty() && with.refusals("c1").len() == 1,
+            word: "lock.subset=all",
+            claim: "three of three nodes are asked, and one may be dead",
+            both: &[A_DEAD, GIVE_UP, IN_5S, ("lock.subset", "majority")],
+            with: &[("lock.subset", "all")],
+            turns: &[(Predicate::LV, "violated", "holds")],
+            shows: |without, with| {
+                asked(without) == [false, true, false] && asked(with) == [false, true, true]
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.subset",
+            claim: "so many nodes are asked",
+            both: &[("nodes.names", "['A', 'B', 'C', 'D']")],
+            with: &[("lock.subset", "3")],
+            shows: |without, with| {
+                !without.executed("D", "SET", "c1").is_empty() && with.executed("D", "SET", "c1").is_empty()
+            },
             ..Row::on(REDLOCK)
         },
     ]

@@ -7,10 +7,7 @@ use crate::wiring::row::{REDLOCK, Row, check};
 use crate::wiring::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [quorums(), subsets(), asking(), attempts(), giving_back(), extending(), shared()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [quorums(), asking(), attempts(), giving_back(), extending(), shared()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -65,52 +62,6 @@ fn quorums() -> Vec<Row> {
             with: &[("lock.quorum", "1"), HALVES_OF_THREE, TRY_1, TRY_2],
             turns: &[(Predicate::P1, "holds", "violated")],
             shows: |_, with| with.grants("c1").len() == 1 && with.grants("c2").len() == 1,
-            ..Row::on(REDLOCK)
-        },
-    ]
-}
-
-/// The first node's process is dead from the beginning.
-const A_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'A', at = '0s' }]");
-const GIVE_UP: (&str, &str) = ("clients.0.give_up_after", "20s");
-const IN_5S: (&str, &str) = ("limits.obtain_free_within", "5s");
-
-/// How many nodes are asked.
-fn subsets() -> Vec<Row> {
-    fn asked(seen: &Seen) -> Vec<bool> {
-        ["A", "B", "C"].map(|node| !seen.executed(node, "SET", "c1").is_empty()).to_vec()
-    }
-    vec![
-        Row {
-            word: "lock.subset=majority",
-            claim: "the first two of three nodes are asked, and one that is dead keeps everybody out",
-            both: &[A_DEAD, GIVE_UP, IN_5S],
-            with: &[("lock.subset", "majority")],
-            turns: &[(Predicate::LV, "holds", "violated")],
-            shows: |without, with| {
-                asked(without) == [false, true, true] && asked(with) == [false, true, false]
-            },
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.subset=all",
-            claim: "three of three nodes are asked, and one may be dead",
-            both: &[A_DEAD, GIVE_UP, IN_5S, ("lock.subset", "majority")],
-            with: &[("lock.subset", "all")],
-            turns: &[(Predicate::LV, "violated", "holds")],
-            shows: |without, with| {
-                asked(without) == [false, true, false] && asked(with) == [false, true, true]
-            },
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.subset",
-            claim: "so many nodes are asked",
-            both: &[FOUR],
-            with: &[("lock.subset", "3")],
-            shows: |without, with| {
-                !without.executed("D", "SET", "c1").is_empty() && with.executed("D", "SET", "c1").is_empty()
-            },
             ..Row::on(REDLOCK)
         },
     ]
