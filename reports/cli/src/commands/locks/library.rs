@@ -46,7 +46,9 @@ fn flaws(profile: &Profile) -> Vec<String> {
     let line = |flaw: &Flaw| {
         format!(
             "{}. See it: doublehold run {}; without it: doublehold run {}",
-            flaw.what, flaw.scenario, flaw.repaired
+            flaw.what.trim_end_matches('.'),
+            flaw.scenario,
+            flaw.repaired
         )
     };
     profile.flaws.iter().map(line).collect()
