@@ -43,7 +43,7 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
     left_out: &[
         "Its extension every 9 s, and `HandleLostToken`, which counts 30 s from the last reply: here programs \
          extend, and nobody tells them.",
-        "Which of two things that are due .NET looks at first, after a stop, is its own affair: here the reply. On \
+        "After a stop .NET may look at the timer first, and then the library asks again: here the reply is first. On \
          one node, called without `await`, the library does compare the time.",
         "Half of an even number of nodes that say no decides: here a quorum does.",
         "A release that is behind a claim under way waits for it: here it may overtake it on a connection that was \

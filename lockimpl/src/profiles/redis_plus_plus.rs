@@ -29,8 +29,8 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     },
     open: &["node_timeout", "on_failed_extension", "on_node_error"],
     flaws: &[Flaw {
-        what: "One dead node of three is enough to keep everybody out: it throws out of the attempt, and what that \
-            has won stays for a lease.",
+        what: "One dead node of three is enough to keep everybody out: it throws out of the attempt, and leaves its \
+            keys for a lease.",
         scenario: "redis-plus-plus",
         repaired: "redis-plus-plus/repaired",
     }],
