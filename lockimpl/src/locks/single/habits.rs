@@ -17,8 +17,8 @@ pub struct Habits {
     pub initial_ttl: Option<Duration>,
     /// What has a token of its own.
     pub token: TokenSource,
-    /// A claim that is refused looks whose the key is: its own token is a grant. Off: who claimed twice, as a driver
-    /// does after a lost reply, is refused by itself.
+    /// A claim that is refused looks whose the key is: its own token is a grant, and a new lease. Off: who claimed
+    /// twice, as a driver does after a lost reply, is refused by itself.
     pub own_token_counts: bool,
     /// How a lease is extended.
     pub extend_by: ExtendBy,
@@ -114,8 +114,12 @@ impl Habits {
             Probe::Takes => &RUNS_A_SCRIPT,
         };
         let second = if self.initial_ttl.is_some() { self.sends_to_extend() } else { Vec::new() };
-        let own = self.own_token_counts.then_some("GET");
-        looks.iter().copied().chain(second).chain(own).collect()
+        let own: &[&'static str] = match self.expiry {
+            _ if !self.own_token_counts => &[],
+            KeyExpiry::None => &["GET"],
+            KeyExpiry::Px | KeyExpiry::PxatByClient => &RUNS_A_SCRIPT,
+        };
+        looks.iter().copied().chain(second).chain(own.iter().copied()).collect()
     }
 
     /// The commands that an extension takes.

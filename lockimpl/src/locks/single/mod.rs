@@ -357,7 +357,7 @@ impl<E: Env> Exchange<'_, E> {
                 Ok(number) => Some(number),
                 Err(_) => return Err(FailedClaim::Key(Refusal::CounterBelowZero(number))),
             },
-            _ if self.habits.own_token_counts && self.is_own(key, token).await? => None,
+            _ if self.habits.own_token_counts && self.is_own(key, token, first).await? => None,
             _ => return Err(FailedClaim::NoKey(Refusal::Taken)),
         };
         match self.replicated().await {
@@ -424,10 +424,20 @@ impl<E: Env> Exchange<'_, E> {
         now.saturating_add(millis(ttl))
     }
 
-    /// Whether the key holds this token.
-    async fn is_own(&mut self, key: &str, token: &Token) -> Result<bool, Failure> {
-        let held = self.link.ask(self.env, &Request::Read { key }).await?;
-        Ok(held == Value::BulkString(token.as_bytes().into()))
+    /// Whether the key holds this token. If it has an end, its lease begins anew.
+    async fn is_own(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Failure> {
+        let request = match self.habits.expiry {
+            KeyExpiry::None => {
+                let held = self.link.ask(self.env, &Request::Read { key }).await?;
+                return Ok(held == Value::BulkString(token.as_bytes().into()));
+            }
+            KeyExpiry::Px => Request::Extend { key, token, ttl, or_set: false },
+            KeyExpiry::PxatByClient => {
+                let at = self.moment(ttl).await;
+                Request::ExtendUntil { key, token, at }
+            }
+        };
+        Ok(says_yes(&self.link.ask(self.env, &request).await?))
     }
 
     pub(crate) async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {

@@ -222,7 +222,7 @@ fn the_page_of_libraries_has_what_was_measured_beside_what_a_run_comes_to() {
     let row = page.lines().find(|line| line.starts_with("| [redlock-py](#lock-redlock-py) | "));
     assert!(
         row.is_some_and(
-            |row| row.contains(" | 1.501 s | 1.5 s | `doublehold run redlock-py-late-clean-up` |")
+            |row| row.contains(" | two held it for 1.501 s | 1.5 s | `doublehold run redlock-py-late-clean-up` |")
         )
     );
 }
