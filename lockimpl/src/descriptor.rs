@@ -20,6 +20,8 @@ pub struct Descriptor {
     pub source: &'static str,
     /// What it runs on.
     pub nodes: Nodes,
+    /// As few nodes as it makes sense on.
+    pub least_nodes: usize,
     /// Its switches, in the order in which they are shown.
     pub switches: Vec<Switch>,
     /// The scripts it may send, as their sources: what a node is to know that has them loaded before a run.
@@ -52,6 +54,7 @@ impl Descriptor {
             meaning,
             source,
             nodes,
+            least_nodes: 1,
             switches: C::switches(),
             scripts: Vec::new(),
             profile: None,
@@ -65,6 +68,12 @@ impl Descriptor {
     #[must_use]
     pub fn sending(self, scripts: Vec<String>) -> Self {
         Self { scripts, ..self }
+    }
+
+    /// The same, of a lock that makes no sense on fewer nodes.
+    #[must_use]
+    pub fn on_at_least(self, least_nodes: usize) -> Self {
+        Self { least_nodes, ..self }
     }
 
     /// The same as a library has it: with the switches that remain open, at the library's defaults.

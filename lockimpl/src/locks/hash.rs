@@ -33,14 +33,14 @@ use crate::waiting::{Wait, Waiting, Wake, signal_of};
 
 /// The switches of the lock that is a hash.
 #[derive(Clone)]
-struct HashConfig {
-    timing: Timing,
+pub(super) struct HashConfig {
+    pub(super) timing: Timing,
     request_timeout: Option<Duration>,
     on_timeout: OnTimeout,
     transport: Transport,
     /// Whether an acquire without a reply is counted down again, once and at once.
     release_on_failure: bool,
-    waiting: Waiting,
+    pub(super) waiting: Waiting,
 }
 
 impl LockConfig for HashConfig {
@@ -192,7 +192,7 @@ fn link<E: Env>(env: &E, config: &HashConfig, node: NodeName) -> Link<E> {
     Link::new(node, config.request_timeout, config.on_timeout).through(env, config.transport)
 }
 
-fn scripts() -> Vec<String> {
+pub(super) fn scripts() -> Vec<String> {
     [&ACQUIRE, &RELEASE, &EXTEND].map(|script| script.source().to_owned()).into()
 }
 
@@ -259,7 +259,7 @@ impl Process {
     }
 }
 
-struct HashLock<E: Env> {
+pub(super) struct HashLock<E: Env> {
     env: E,
     config: HashConfig,
     synced: (Synced, Duration),
@@ -286,13 +286,13 @@ enum Failed {
 
 impl<E: Env> HashLock<E> {
     fn new(env: E, config: HashConfig, synced: (Synced, Duration), masters: Masters<E>) -> Self {
-        let thread = env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1;
+        let thread = Self::next_thread(&env);
         let (lease, held) = (Duration::ZERO, BTreeMap::new());
         Self { env, config, synced, followers: None, masters, thread, lease, held }
     }
 
     /// The field that is its own.
-    fn field(&self) -> Token {
+    pub(super) fn field(&self) -> Token {
         Token::new(format!("{}:{}", self.env.shared::<Process>().id(&self.env), self.thread))
     }
 
@@ -374,9 +374,9 @@ impl<E: Env> HashLock<E> {
         lease.grant_in_time(&self.env).await.map_err(late)
     }
 
-    async fn ask(&mut self, key: &str, ttl: Duration) -> Acquired {
+    /// Asks once. Whoever calls it says what marks the keys.
+    pub(super) async fn ask(&mut self, key: &str, ttl: Duration) -> Acquired {
         let field = self.field();
-        self.env.marks(field.as_bytes());
         self.lease = ttl;
         let lease = self.config.timing.start(&self.env, ttl).await;
         let failed = match self.claim(key, &field, &lease).await {
@@ -415,10 +415,38 @@ impl<E: Env> HashLock<E> {
 
 impl<E: Env> Lock for HashLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        self.env.marks(self.field().as_bytes());
         self.ask(resource, ttl).await
     }
 
     async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+        self.env.marks(self.field().as_bytes());
+        self.ask_within(resource, ttl, limit).await
+    }
+
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let lease = self.config.timing.start(&self.env, ttl).await;
+        match self.prolong(&grant.resource, &grant.token, ttl).await {
+            Ok((false, _)) => return Extended::NotOwner,
+            Ok((true, Some(doubt))) => return Extended::Unknown(doubt),
+            Ok((true, None)) => {}
+            Err(failure) => return Extended::Unknown(failure.into_doubt()),
+        }
+        if !lease.extended_in_time(&self.env, grant.deadline).await {
+            return Extended::TooLate;
+        }
+        grant.deadline = lease.deadline();
+        Extended::Extended { deadline: grant.deadline }
+    }
+
+    async fn release(&mut self, grant: &Grant) -> Released {
+        self.give_back(&grant.resource, &grant.token).await
+    }
+}
+
+impl<E: Env> HashLock<E> {
+    /// The same, and waits for so long at most.
+    pub(super) async fn ask_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
         let (env, waiting) = (self.env.clone(), self.config.waiting.clone());
         let Some(link) = self.masters.link(&env).await else { return self.ask(resource, ttl).await };
         let way = (link.node().clone(), self.config.request_timeout);
@@ -435,30 +463,42 @@ impl<E: Env> Lock for HashLock<E> {
         }
     }
 
-    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        let lease = self.config.timing.start(&self.env, ttl).await;
+    /// Makes the lease long again where the field is there, and says whether it is.
+    pub(super) async fn prolong(
+        &mut self,
+        key: &str,
+        field: &Token,
+        ttl: Duration,
+    ) -> Result<(bool, Option<Doubt>), Failure> {
         let millis = millis(ttl).to_string();
-        let args = [grant.token.as_bytes(), millis.as_bytes()];
-        match self.run(&EXTEND, &[&grant.resource], &args).await {
-            Ok((reply, _)) if !says_yes(&reply) => return Extended::NotOwner,
-            Ok((_, Some(doubt))) => return Extended::Unknown(doubt),
-            Ok((_, None)) => {}
-            Err(failure) => return Extended::Unknown(failure.into_doubt()),
-        }
-        if !lease.extended_in_time(&self.env, grant.deadline).await {
-            return Extended::TooLate;
-        }
-        grant.deadline = lease.deadline();
-        Extended::Extended { deadline: grant.deadline }
+        let reply = self.run(&EXTEND, &[key], &[field.as_bytes(), millis.as_bytes()]).await;
+        reply.map(|(reply, doubt)| (says_yes(&reply), doubt))
     }
 
-    async fn release(&mut self, grant: &Grant) -> Released {
-        if let Some(count) = self.held.get_mut(&grant.resource) {
+    pub(super) async fn give_back(&mut self, key: &str, field: &Token) -> Released {
+        if let Some(count) = self.held.get_mut(key) {
             *count -= 1;
             if *count == 0 {
-                self.held.remove(&grant.resource);
+                self.held.remove(key);
             }
         }
-        self.count_down(&grant.resource, &grant.token).await
+        self.count_down(key, field).await
+    }
+
+    /// The way to the node, for a command that the lock itself does not send.
+    pub(super) async fn link(&mut self) -> Option<&mut Link<E>> {
+        self.masters.link(&self.env).await
+    }
+
+    /// The same lock on one node of several, of one thread with the others.
+    pub(super) fn of_several(env: E, config: HashConfig, node: NodeName, thread: u64) -> Self {
+        let link = link(&env, &config, node);
+        let (lease, held, synced) = (Duration::ZERO, BTreeMap::new(), (Synced::None, Duration::ZERO));
+        Self { env, config, synced, followers: None, masters: Masters::only(link), thread, lease, held }
+    }
+
+    /// The number of a thread that begins.
+    pub(super) fn next_thread(env: &E) -> u64 {
+        env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod hash;
 pub(crate) mod job;
 pub(crate) mod list;
 pub(crate) mod local_remote;
+pub(crate) mod multi;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod set_ex;
@@ -33,6 +34,7 @@ impl<E: Env> Registry<E> {
             .with(list::List)
             .with(hash::Hash)
             .with(hash::HashReplicated)
+            .with(multi::Multi)
             .with(local_remote::LocalRemote)
             .with(thread_count::ThreadCount)
             // The ancestors, which articles still teach.

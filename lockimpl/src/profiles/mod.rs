@@ -41,6 +41,7 @@ use crate::locks::hash::{Hash, HashReplicated};
 use crate::locks::job::Job;
 use crate::locks::list::List;
 use crate::locks::local_remote::LocalRemote;
+use crate::locks::multi::Multi;
 use crate::locks::redlock::Redlock;
 use crate::locks::setnx_getset::SetnxGetset;
 use crate::locks::single::Single;
@@ -71,6 +72,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
         .with(ProfileKind(&redisson::REDISSON, Hash))
         .with(ProfileKind(&redisson::REDISSON_REPLICATED, HashReplicated))
+        .with(ProfileKind(&redisson::REDISSON_REDLOCK, Multi))
         .with(ProfileKind(&redlock_antirez::REDLOCK_ANTIREZ, Redlock))
         .with(ProfileKind(&redlock_net::REDLOCK_NET, Redlock))
         .with(ProfileKind(&redlock_py::REDLOCK_PY, Redlock))

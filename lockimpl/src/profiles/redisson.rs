@@ -49,6 +49,37 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     left_out: LEFT_OUT,
 };
 
+pub(super) const REDISSON_REDLOCK: Profile = Profile {
+    name: "redisson-redlock",
+    also: &["RedissonRedLock", "RedissonMultiLock"],
+    library: "Redisson (RedissonRedLock)",
+    language: "Java",
+    version: "4.7.1-SNAPSHOT",
+    files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, RedissonRedLock.java, \
+            RedissonLock.java, RedissonBaseLock.java",
+    read_on: "2026-11-25",
+    meaning: "one node after another, and a majority is enough, however long that took",
+    ttl: None,
+    fixed: || {
+        switches()
+            .with("release_on_failure", true)
+            .with("members", "majority")
+            .with("lease_from", "wait")
+            .with("final_expire", "unchecked")
+    },
+    open: &["elapsed_check", "final_expire", "lease_from", "request_timeout"],
+    flaws: &[Flaw {
+        what: "nodes that answer slowly, one after another, are counted when the first of their keys have ended",
+        scenario: "redisson-redlock",
+        repaired: "redisson-redlock/repaired",
+    }],
+    left_out: &[
+        "that `lock` asks in turns of a time that it draws; here a turn has the whole time that its client has",
+        "the watchdog, where no lease is given",
+        "that the class is deprecated, in favour of `RLock` with replicas",
+    ],
+};
+
 fn switches() -> Switches {
     Switches::new()
         .with("request_timeout", Duration::from_secs(3))

@@ -226,6 +226,18 @@ const READ: &[Read] = &[
         ],
     ),
     (
+        "redisson-redlock",
+        None,
+        &[
+            ("request_timeout", "3s"),
+            ("elapsed_check", "false"),
+            ("release_on_failure", "true"),
+            ("members", "majority"),
+            ("lease_from", "wait"), // twice the time of the wait
+            ("final_expire", "unchecked"),
+        ],
+    ),
+    (
         "redisson-replicated",
         Some(Duration::from_secs(30)),
         &[("request_timeout", "3s"), ("on_timeout", "keep"), ("synced", "any"), ("wait_timeout", "1s")],

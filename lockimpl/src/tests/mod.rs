@@ -13,6 +13,7 @@ mod hash;
 mod job;
 mod join;
 mod local_remote;
+mod multi;
 mod node;
 mod profile;
 mod redlock;

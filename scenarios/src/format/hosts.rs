@@ -299,6 +299,12 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
             let cause = format!("the `{name}` lock runs on one node, and there are {count}");
             return Err(nodes.problem(cause, lock.way_to_several_nodes()));
         }
+        _ if count < lock.descriptor.least_nodes => {
+            let cause = format!("the `{name}` lock is one on several nodes at once, and there is {count}");
+            let others = lock.running_on(|nodes| nodes == Nodes::One);
+            let hint = format!("name {} nodes or more, or use {others}", lock.descriptor.least_nodes);
+            return Err(nodes.problem(cause, hint));
+        }
         (Nodes::Replicated, None) => {
             let cause = format!("the `{name}` lock needs a master");
             let first = hosts.of(Role::Node).first().map_or("A", |&node| hosts.name(node));

@@ -545,7 +545,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "algorithm = \"redlock\"",
             "algorithm = \"single\"",
-            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated`, `redlock` or `hash-replicated` lock",
+            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated`, `redlock`, `hash-replicated` or `multi-lock` lock",
         ),
         (
             "algorithm = \"redlock\"",
@@ -640,7 +640,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "[\"try\", \"work 1s\", \"release\"]",
             "[\"try\", \"acquire\"]",
-            "line 9: `clients.1.program.1` asks for a lock the client already holds, and `redlock` does not admit its holder again | hint: release it first, or use `hash`, `hash-replicated`, `local-remote` or `thread-count`",
+            "line 9: `clients.1.program.1` asks for a lock the client already holds, and `redlock` does not admit its holder again | hint: release it first, or use `hash`, `hash-replicated`, `multi-lock`, `local-remote` or `thread-count`",
         ),
         (
             "[\"try\", \"work 1s\", \"release\"]",

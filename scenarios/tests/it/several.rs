@@ -161,7 +161,7 @@ fn what_is_not_said_or_not_there_is_refused() {
     assert_eq!(
         steps(r#"["acquire stock", "acquire orders", "acquire stock"]"#),
         "`clients.0.program.2` asks for a lock the client already holds, and `single` does not admit its holder again | \
-         hint: release it first, or use `hash`, `hash-replicated`, `local-remote` or `thread-count`"
+         hint: release it first, or use `hash`, `hash-replicated`, `multi-lock`, `local-remote` or `thread-count`"
     );
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::format::vocabulary;
 
-use crate::wiring::reentrant::{FOLLOWED, THREADS};
+use crate::wiring::reentrant::{FOLLOWED, MULTI, THREADS};
 use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, read};
 use crate::wiring::waiting::LIST;
 
@@ -197,6 +197,9 @@ fn refusal_of(path: &str) -> String {
         "lock.gives_back" => Some((LIST, ("lock.algorithm", "setnx-getset"))),
         "lock.client_id" | "lock.local" | "lock.script" | "lock.wait" => {
             Some((THREADS, ("lock.algorithm", "local-remote")))
+        }
+        "lock.members" | "lock.lease_from" | "lock.final_expire" => {
+            Some((MULTI, ("lock.algorithm", "multi-lock")))
         }
         "lock.synced" => Some((FOLLOWED, ("lock.algorithm", "hash-replicated"))),
         _ => None,

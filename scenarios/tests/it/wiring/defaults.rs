@@ -2,7 +2,7 @@
 
 use doublehold_scenarios::format::vocabulary;
 
-use crate::wiring::reentrant::{FOLLOWED, NESTED, THREADS};
+use crate::wiring::reentrant::{FOLLOWED, MULTI, NESTED, THREADS};
 use crate::wiring::row::read;
 
 /// A key as the vocabulary names it, a scenario that leaves it out, where it is written there, and its default.
@@ -177,6 +177,9 @@ const DEFAULTS: &[Absent] = &[
     ("lock.renew_stops_on_error", RENEWS, "lock.renew_stops_on_error", "false"),
     ("lock.told_on_loss", RENEWS, "lock.told_on_loss", "none"),
     ("lock.stop_on_release", RENEWS, "lock.stop_on_release", "before"),
+    ("lock.members", MULTI, "lock.members", "all"),
+    ("lock.lease_from", MULTI, "lock.lease_from", "lease"),
+    ("lock.final_expire", MULTI, "lock.final_expire", "checked"),
     ("lock.count_expires", NESTED, "lock.count_expires", "false"),
     ("lock.client_id", THREADS, "lock.client_id", "process"),
     ("lock.local", THREADS, "lock.local", "process"),

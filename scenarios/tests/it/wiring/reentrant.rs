@@ -6,7 +6,7 @@ use crate::wiring::row::{Row, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [stages(), limits(), counts(), replicas()].into_iter().flatten().collect()
+    [stages(), limits(), counts(), replicas(), several()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -232,6 +232,84 @@ fn replicas() -> Vec<Row> {
             with: &[("lock.synced", "none")],
             shows: |without, with| waited(without) > 0 && waited(with) == 0,
             ..Row::on(FOLLOWED)
+        },
+    ]
+}
+
+/// A lock on three nodes at once.
+pub(crate) const MULTI: &str = r#"
+    claim = "a client takes a lock on three nodes at once"
+    lock = { algorithm = "multi-lock", ttl = "10s" }
+    nodes = { names = ["A", "B", "C"] }
+    network = { delay = "1ms" }
+    clients = [{ name = "c1", program = ["try 2s", "work 1s", "release"] }]
+"#;
+const C_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'C', at = '0s' }]");
+
+fn several() -> Vec<Row> {
+    fn grants(seen: &Seen) -> usize {
+        seen.grants("c1").len()
+    }
+    fn expires(seen: &Seen) -> usize {
+        seen.executed("A", "PEXPIRE", "c1").len()
+    }
+    vec![
+        Row {
+            word: "lock.algorithm=multi-lock",
+            claim: "every node is asked for a hash, where a key was set before",
+            both: &[("lock.algorithm", "redlock")],
+            with: &[("lock.algorithm", "multi-lock")],
+            shows: |without, with| {
+                let sets = |seen: &Seen| seen.executed("C", "SET", "c1").len();
+                (sets(without), sets(with)) == (1, 0) && !with.keys("C", "c1").is_empty()
+            },
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.members=majority",
+            claim: "two of three are enough",
+            both: &[C_DEAD],
+            with: &[("lock.members", "majority")],
+            shows: |without, with| (grants(without), grants(with)) == (0, 1),
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.members=all",
+            claim: "two of three are not enough",
+            both: &[C_DEAD, ("lock.members", "majority")],
+            with: &[("lock.members", "all")],
+            shows: |without, with| (grants(without), grants(with)) == (1, 0),
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.lease_from=wait",
+            claim: "members are asked for another lease than at the end: the request has a byte less",
+            with: &[("lock.lease_from", "wait")],
+            shows: |without, with| without.sizes("c1", "A") != with.sizes("c1", "A"),
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.lease_from=lease",
+            claim: "members are asked for the lease as it is",
+            both: &[("lock.lease_from", "wait")],
+            with: &[("lock.lease_from", "lease")],
+            shows: |without, with| without.sizes("c1", "A") != with.sizes("c1", "A"),
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.final_expire=unchecked",
+            claim: "the last step is a command that looks at nothing",
+            with: &[("lock.final_expire", "unchecked")],
+            shows: |without, with| (expires(without), expires(with)) == (0, 1),
+            ..Row::on(MULTI)
+        },
+        Row {
+            word: "lock.final_expire=checked",
+            claim: "the last step is a script",
+            both: &[("lock.final_expire", "unchecked")],
+            with: &[("lock.final_expire", "checked")],
+            shows: |without, with| (expires(without), expires(with)) == (1, 0),
+            ..Row::on(MULTI)
         },
     ]
 }
