@@ -89,7 +89,7 @@ impl LockConfig for MultiConfig {
         if let Some(sends) = &mut facts.sends {
             sends.to_hold.extend((self.final_expire == FinalExpire::Unchecked).then_some("PEXPIRE"));
         }
-        Facts { waits: true, ..facts }
+        facts
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
@@ -237,7 +237,9 @@ impl<E: Env> MultiLock<E> {
                 FinalExpire::Unchecked => {
                     let Some(link) = lock.link().await else { continue };
                     let mut command = redis::cmd("PEXPIRE");
-                    link.call(&self.env, command.arg(key).arg(millis(ttl))).await.map_err(|it| it.into_doubt())?;
+                    link.call(&self.env, command.arg(key).arg(millis(ttl)))
+                        .await
+                        .map_err(|it| it.into_doubt())?;
                     kept += 1;
                 }
             }
@@ -276,7 +278,9 @@ impl<E: Env> Lock for MultiLock<E> {
     }
 
     async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
-        self.take(resource, ttl, Some(limit)).await
+        // Members that do not wait would be asked again and again without a pause.
+        let limit = Some(limit).filter(|_| self.config.lock.waiting.waits());
+        self.take(resource, ttl, limit).await
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {

@@ -67,7 +67,7 @@ fn a_last_step_that_looks_at_nothing_takes_a_lock_that_has_ended() {
 fn a_lease_that_comes_of_the_wait_is_twice_as_long_until_the_last_step() {
     for (from, lease) in [("wait", 1_000), ("lease", 10_000)] {
         let world = world();
-        let chosen = Switches::new().with("lease_from", from);
+        let chosen = Switches::new().with("lease_from", from).with("wake", "pubsub");
         let mut lock = lock(&world, &chosen);
         assert!(matches!(world.run(lock.acquire_within("stock", TTL, ms(500))), Acquired::Granted(_)));
         let asked = world.node("a", |node| node.log[0].1.clone());

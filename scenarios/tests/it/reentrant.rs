@@ -90,7 +90,10 @@ fn a_lock_that_does_not_admit_its_holder_again_is_refused_with_one_that_does() {
     assert!(refusal.contains("release it first, or use `hash`"), "{refusal}");
     let refusal = read(r#"algorithm = "multi-lock""#, r#"program = ["acquire", "release"]"#, "")
         .expect_err("one is not several");
-    assert!(refusal.contains("the `multi-lock` lock is one on several nodes at once, and there is 1"), "{refusal}");
+    assert!(
+        refusal.contains("the `multi-lock` lock is one on several nodes at once, and there is 1"),
+        "{refusal}"
+    );
     assert!(refusal.contains("name 2 nodes or more, or use `single`"), "{refusal}");
     // As often as it was acquired, and no more.
     let refusal = read(

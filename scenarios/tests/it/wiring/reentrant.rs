@@ -284,6 +284,7 @@ fn several() -> Vec<Row> {
         Row {
             word: "lock.lease_from=wait",
             claim: "members are asked for another lease than at the end: the request has a byte less",
+            both: &[("lock.wake", "pubsub")],
             with: &[("lock.lease_from", "wait")],
             shows: |without, with| without.sizes("c1", "A") != with.sizes("c1", "A"),
             ..Row::on(MULTI)
@@ -291,7 +292,7 @@ fn several() -> Vec<Row> {
         Row {
             word: "lock.lease_from=lease",
             claim: "members are asked for the lease as it is",
-            both: &[("lock.lease_from", "wait")],
+            both: &[("lock.wake", "pubsub"), ("lock.lease_from", "wait")],
             with: &[("lock.lease_from", "lease")],
             shows: |without, with| without.sizes("c1", "A") != with.sizes("c1", "A"),
             ..Row::on(MULTI)
