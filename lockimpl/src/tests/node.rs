@@ -156,13 +156,6 @@ impl Node {
                 }
                 None => Value::Int(0),
             },
-            "PEXPIRE" => match self.keys.get(&words[1]).map(|key| key.value.clone()) {
-                Some(value) => {
-                    self.set(&words[1], &value, &words[2], now);
-                    Value::Int(1)
-                }
-                None => Value::Int(0),
-            },
             "GETSET" => {
                 let new = Key { value: args[2].clone(), expires_at: u64::MAX };
                 let old = self.keys.insert(words[1].clone(), new);

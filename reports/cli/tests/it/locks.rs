@@ -220,9 +220,7 @@ fn the_page_of_libraries_links_each_and_says_what_came_of_its_flaws() {
 fn the_page_of_libraries_has_what_was_measured_beside_what_a_run_comes_to() {
     let page = printed(&["locks", "--format", "md"]);
     let row = page.lines().find(|line| line.starts_with("| [redlock-py](#lock-redlock-py) | "));
-    assert!(
-        row.is_some_and(
-            |row| row.contains(" | two held it for 1.501 s | 1.5 s | `doublehold run redlock-py-late-clean-up` |")
-        )
-    );
+    assert!(row.is_some_and(|row| {
+        row.contains(" | two held it for 1.501 s | 1.5 s | `doublehold run redlock-py-late-clean-up` |")
+    }));
 }
