@@ -1,11 +1,12 @@
-//! A hash on one node, or on whichever is master: the field of a thread that holds the lock counts how often it took it.
+//! A hash on one node, or on whichever is master: the field of a thread that holds the lock counts how often it took
+//! it.
 //!
 //! Whoever finds its own field counts it up, and so takes a lock again that it has; whoever gives back counts down, and
 //! deletes the key at nothing. A field is called `id:thread`: an id that a process draws once, and the number of a
 //! thread in it. Each lock that is built is a thread of its own.
 //!
-//! The count is the node's. So a reply that is lost may leave it one too high, and a key that ended between an outer and
-//! an inner acquire begins anew at one: the inner release deletes it, and the outer one finds nothing.
+//! The count is the node's. So a reply that is lost may leave it one too high, and a key that ended between an outer
+//! and an inner acquire begins anew at one: the inner release deletes it, and the outer one finds nothing.
 //!
 //! Assumes nodes that do not forget. Does not model fair queues, nor threads whose numbers are used again.
 
@@ -96,7 +97,8 @@ struct FollowingConfig {
     timeout: Duration,
 }
 
-/// Which replicas must have a write for it to count. The master waits for all that follow it, or until the time is over.
+/// Which replicas must have a write for it to count. The master waits for all that follow it, or until the time is
+/// over.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Synced {
     /// None: nobody waits.

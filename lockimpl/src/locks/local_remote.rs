@@ -1,8 +1,8 @@
 //! A lock in two stages: a mutex in the process, which its threads wait at, and behind it a key on one node, which
 //! processes ask for again and again. The key holds the process's id, and whoever finds its own id is let in.
 //!
-//! So the mutex alone keeps threads of one process apart. It is one for each resource in a table of the process, as Spring
-//! has it, or the lock object's, as articles print it. Each lock that is built is a lock object and a thread.
+//! So the mutex alone keeps threads of one process apart. It is one for each resource in a table of the process, as
+//! Spring has it, or the lock object's, as articles print it. Each lock that is built is a lock object and a thread.
 //!
 //! Assumes that a lock object is used by one thread. Does not model a table that forgets what was not used for long.
 

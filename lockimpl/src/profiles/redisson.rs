@@ -6,7 +6,8 @@ use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
-                     RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, config/BaseConfig.java";
+                     RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, \
+                     config/BaseConfig.java";
 
 pub(super) const REDISSON: Profile = Profile {
     name: "redisson",
@@ -55,8 +56,8 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     library: "Redisson (RedissonRedLock)",
     language: "Java",
     version: "4.7.1-SNAPSHOT",
-    files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, RedissonRedLock.java, \
-            RedissonLock.java, RedissonBaseLock.java",
+    files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, \
+            RedissonRedLock.java, RedissonLock.java, RedissonBaseLock.java",
     read_on: "2026-11-25",
     meaning: "one node after another, and a majority is enough, however long that took",
     ttl: None,

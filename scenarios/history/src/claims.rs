@@ -61,7 +61,10 @@ impl Span {
 /// let reading = Reading { wall_ns: 0, monotonic_ns: 0, boot_ns: 0 };
 /// history.push(
 ///     TrueNs(10),
-///     EventKind::Granted { client, grant, lock, token: "2a".into(), fencing: None, deadline: None, reading, within: None },
+///     EventKind::Granted {
+///         client, grant, lock, token: "2a".into(),
+///         fencing: None, deadline: None, reading, within: None,
+///     },
 /// );
 /// history.push(TrueNs(30), EventKind::ReleaseCalled { client, grant });
 /// let claims = claims(&history);

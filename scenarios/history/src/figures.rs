@@ -35,7 +35,10 @@ pub struct Figures {
 /// history.push(TrueNs(10), EventKind::AcquireStarted { client, call, lock });
 /// history.push(
 ///     TrueNs(14),
-///     EventKind::Granted { client, grant: call, lock, token: "2a".into(), fencing: None, deadline: None, reading, within: None },
+///     EventKind::Granted {
+///         client, grant: call, lock, token: "2a".into(),
+///         fencing: None, deadline: None, reading, within: None,
+///     },
 /// );
 /// history.push(TrueNs(30), EventKind::ReleaseCalled { client, grant: call });
 /// let figures = figures(&history);

@@ -13,7 +13,10 @@
 //!     let reading = Reading { wall_ns: 0, monotonic_ns: at, boot_ns: at };
 //!     history.push(
 //!         TrueNs(at),
-//!         EventKind::Granted { client, grant, lock: LockId(0), token: "2a".into(), fencing: None, deadline: None, reading, within: None },
+//!         EventKind::Granted {
+//!             client, grant, lock: LockId(0), token: "2a".into(),
+//!             fencing: None, deadline: None, reading, within: None,
+//!         },
 //!     );
 //! }
 //! history.push(TrueNs(18_843_000_000), EventKind::ReleaseCalled { client: ClientId(0), grant: CallId(1) });
