@@ -54,6 +54,8 @@ pub(in crate::run) struct Share {
     /// It had its grant before it took this.
     granted: bool,
     way: Way,
+    /// It never had more of it than that it found it there.
+    only_found: bool,
     /// What it counted up.
     count: i64,
     /// It set this value somewhere, and this is a replica's or a file's copy of one that was set.
@@ -62,12 +64,13 @@ pub(in crate::run) struct Share {
 
 impl Share {
     pub(in crate::run) fn new(sender: Sender, way: Way, count: i64) -> Share {
-        Share { taker: Taker::Call(sender.call), granted: sender.granted, way, count, copied: false }
+        let (taker, only_found) = (Taker::Call(sender.call), way == Way::Found);
+        Share { taker, granted: sender.granted, way, only_found, count, copied: false }
     }
 
     /// A claim that this one set.
     pub(in crate::run) fn set(taker: Taker) -> Share {
-        Share { taker, granted: false, way: Way::Set, count: 0, copied: false }
+        Share { taker, granted: false, way: Way::Set, only_found: false, count: 0, copied: false }
     }
 
     /// A copy of a claim that this one set.
@@ -197,7 +200,7 @@ impl Shares {
                 Way::Set if takes => owners = vec![owner],
                 Way::Counted if takes => owners.push(owner),
                 // What its own client took by another call, as an inner acquire does, is its own whoever else marks alike.
-                Way::Found if takes && has_client(&owners, owner.0) => owners.push(owner),
+                Way::Found if takes && share.only_found && has_client(&owners, owner.0) => owners.push(owner),
                 Way::Found if takes && !owners.is_empty() && is_an_owners(mark, told) => owners.push(owner),
                 _ => {}
             }
