@@ -88,10 +88,9 @@ fn whoever_joins_others_in_a_hash_takes_nothing_from_them() {
     assert_eq!(touches(&history), [extended(1, 1), released(1, 1), extended(2, 2), released(2, 2)]);
 }
 
-/// Also where another client marks alike, so that nobody can say whose a mark is: what a client took within its own claim
-/// is a part of that.
+/// Nobody can say whose a mark is that another client has as well: then whoever gave all back has no part in the claim.
 #[test]
-fn a_call_that_gave_back_some_of_what_it_counted_still_has_the_rest_and_what_was_taken_within_it() {
+fn a_call_that_gave_back_some_of_what_it_counted_still_has_the_rest_and_nothing_of_the_others() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;
         client.recorder.begin(ClientId(1), LOCK);
@@ -107,7 +106,11 @@ fn a_call_that_gave_back_some_of_what_it_counted_still_has_the_rest_and_what_was
         }
     });
     let own = extended(2, 2);
-    assert_eq!(touches(&history), [own, own, extended(3, 3), own, own, own, own]);
+    assert_eq!(
+        touches(&history),
+        [own, own, extended(3, 3), own, own, own, extended(2, 3)],
+        "the last moves the expiry of what is the other's alone"
+    );
 }
 
 #[test]
