@@ -50,6 +50,7 @@ mod descriptor;
 mod driver;
 mod env;
 mod existing;
+mod extensions;
 mod form;
 mod join;
 mod link;
@@ -96,7 +97,7 @@ pub use locks::redlock::{
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{
-    DeadlineFrom, ExtendBy, Habits, KeyExpiry, Probe, ReplicaWait, SingleConfig, SingleLock,
+    DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe, ReplicaWait, SingleConfig, SingleLock,
 };
 pub use profile::{Flaw, Profile};
 pub use profile_kind::ProfileKind;

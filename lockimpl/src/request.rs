@@ -10,6 +10,7 @@ use std::time::Duration;
 use redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 
 use crate::env::Env;
+use crate::extensions::{EXTEND_MORE, EXTEND_UNTIL};
 use crate::form::{Choice, Form};
 use crate::lock::Token;
 use crate::wire::{NoReply, Wire};
@@ -114,7 +115,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    fn new(source: &'static str) -> Self {
+    pub(crate) fn new(source: &'static str) -> Self {
         Self { source, hash: redis::Script::new(source).get_hash().to_owned() }
     }
 
@@ -171,23 +172,6 @@ pub(crate) static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
          if value then return 0 end \
          redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) \
          return 1",
-    )
-});
-
-pub(crate) static EXTEND_UNTIL: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then \
-         return redis.call('PEXPIREAT', KEYS[1], ARGV[2]) end \
-         return 0",
-    )
-});
-
-pub(crate) static EXTEND_MORE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
-         local left = redis.call('PTTL', KEYS[1]) \
-         if left < 0 then return 0 end \
-         return redis.call('PEXPIRE', KEYS[1], left + ARGV[2])",
     )
 });
 

@@ -9,20 +9,16 @@ use std::sync::{Arc, OnceLock};
 use crate::env::Env;
 use crate::form::Choice;
 use crate::lock::Token;
+use crate::locks::redlock::TokenScope;
 
-/// What has a token of its own, or what a token is made of.
+/// What a token is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TokenSource {
-    /// Each attempt of a call draws one.
+    /// 20 random bytes, as published.
     #[default]
-    Attempt,
-    /// A call draws one, and asks again with it while it waits.
-    Call,
-    /// One for as long as the lock object lives: a release that is late, of a grant long given back, deletes the key
-    /// of the next grant.
-    Object,
-    /// One for all threads and lock objects of a process, as the client id of a registry: any of them gives back what
-    /// another holds.
+    Random,
+    /// Random bytes that are drawn once for all threads and lock objects of a process, as the client id of a registry:
+    /// any of them gives back what another holds.
     Process,
     /// The microseconds of the client's wall clock, and a name that the lock object drew. A clock that stands still, or
     /// is set back, gives two requests one token.
@@ -33,9 +29,7 @@ pub enum TokenSource {
 
 impl Choice for TokenSource {
     const WORDS: &'static [(&'static str, Self)] = &[
-        ("attempt", Self::Attempt),
-        ("call", Self::Call),
-        ("object", Self::Object),
+        ("random", Self::Random),
         ("process", Self::Process),
         ("timestamp", Self::Timestamp),
         ("small-int", Self::SmallInt),
@@ -65,6 +59,7 @@ struct OfProcess(OnceLock<Token>);
 
 /// The tokens of one lock object.
 pub(crate) struct Tokens<E: Env> {
+    scope: TokenScope,
     source: TokenSource,
     objects: ObjectTokens,
     /// The token of the call under way.
@@ -76,20 +71,23 @@ pub(crate) struct Tokens<E: Env> {
 }
 
 impl<E: Env> Tokens<E> {
-    pub(crate) fn new(env: &E, source: TokenSource) -> Self {
+    pub(crate) fn new(env: &E, scope: TokenScope, source: TokenSource) -> Self {
         let process = (source == TokenSource::Process).then(|| env.shared::<OfProcess>());
-        Self { source, objects: ObjectTokens::default(), call: None, name: None, process, env: env.clone() }
+        Self {
+            scope,
+            source,
+            objects: ObjectTokens::default(),
+            call: None,
+            name: None,
+            process,
+            env: env.clone(),
+        }
     }
 
     /// The token of a call's attempt.
     pub(crate) async fn next(&mut self, resource: &str, first: bool) -> Token {
         match self.source {
-            TokenSource::Attempt => Token::draw(&self.env),
-            TokenSource::Call => match self.call.take().filter(|_| !first) {
-                Some(token) => self.call.insert(token).clone(),
-                None => self.call.insert(Token::draw(&self.env)).clone(),
-            },
-            TokenSource::Object => self.objects.of(&self.env, resource),
+            TokenSource::Random => self.random(resource, first),
             TokenSource::Process => {
                 let drawn = || Token::draw(&self.env);
                 let token = self.process.as_ref().map_or_else(drawn, |one| one.0.get_or_init(drawn).clone());
@@ -104,6 +102,17 @@ impl<E: Env> Tokens<E> {
                 let number = random(&self.env) & 0xff;
                 self.told(Token::new(number.to_string()))
             }
+        }
+    }
+
+    fn random(&mut self, resource: &str, first: bool) -> Token {
+        match self.scope {
+            TokenScope::Attempt => Token::draw(&self.env),
+            TokenScope::Call => match self.call.take().filter(|_| !first) {
+                Some(token) => self.call.insert(token).clone(),
+                None => self.call.insert(Token::draw(&self.env)).clone(),
+            },
+            TokenScope::Object => self.objects.of(&self.env, resource),
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
     ttl: Some(Duration::from_secs(5)),
     fixed: || {
         Switches::new()
-            .with("expiry", "pxat-by-client")
+            .with("expiry_clock", "client")
             .with("elapsed_check", true)
             .with("drift_ratio", crate::Ratio { numerator: 0, denominator: std::num::NonZeroU32::MIN })
             .with("drift_constant", Duration::ZERO)
@@ -29,7 +29,7 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
             .with("request_timeout", Duration::from_millis(20))
             .with("on_timeout", "keep")
     },
-    open: &["expiry", "poll", "request_timeout", "wake"],
+    open: &["expiry_clock", "poll", "request_timeout", "wake"],
     flaws: &[
         Flaw {
             what: "A node whose clock is ahead ends the lock sooner by as much: by 3 s, and two hold a lock \
@@ -51,7 +51,7 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
          `DisableCache` took 507 ms. Here it wakes those who wait, and tells no holder.",
         "A majority of three keys on one server: here one, as for `KeyMajority` 1.",
         "`ForceWithContext`, which takes the lock from its holder and tells it.",
-        "`FallbackSETPX`: extensions go by the client's clock all the same. `expiry = \"px\"` is more than \
+        "`FallbackSETPX`: extensions go by the client's clock all the same. `expiry_clock = \"node\"` is more than \
          that.",
     ],
 };

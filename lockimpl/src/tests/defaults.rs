@@ -398,7 +398,7 @@ const READ: &[Read] = &[
         "rueidislock",
         Some(Duration::from_secs(5)),
         &[
-            ("expiry", "pxat-by-client"),
+            ("expiry_clock", "client"),
             ("clock", "monotonic"),
             ("drift_ratio", "0/1"),
             ("drift_constant", "0s"),

@@ -6,9 +6,9 @@ use super::fake::{World, ms};
 use super::node::Replies;
 use crate::clock::Timing;
 use crate::{
-    Acquired, Deadline, DeadlineFrom, ExtendBy, Extended, Grant, Habits, KeyExpiry, Lock, MonotonicTime,
-    NodeName, Probe, Reconnect, Refusal, ReleaseMethod, Released, SingleConfig, SingleLock, TokenSource,
-    Transport,
+    Acquired, Deadline, DeadlineFrom, Expiry, ExpiryClock, ExtendBy, Extended, Grant, Habits, Lock,
+    MonotonicTime, NodeName, Probe, Reconnect, Refusal, ReleaseMethod, Released, SingleConfig, SingleLock,
+    TokenScope, TokenSource, Transport,
 };
 
 const TTL: Duration = ms(10_000);
@@ -40,7 +40,7 @@ fn owner(world: &World) -> Option<Vec<u8>> {
 #[test]
 fn a_key_without_an_end_outlives_its_lease_and_cannot_be_extended() {
     let world = world();
-    let mut c1 = lock(&world, Habits { expiry: KeyExpiry::None, ..Habits::default() });
+    let mut c1 = lock(&world, Habits { expiry: Expiry::None, ..Habits::default() });
     let mut grant = granted(&world, &mut c1);
     assert_eq!(world.run(c1.extend(&mut grant, TTL)), Extended::Unsupported);
     world.sleep(TTL * 3);
@@ -52,7 +52,7 @@ fn a_key_that_ends_by_the_clients_clock_ends_sooner_where_that_is_behind() {
     for (behind, there) in [(ms(0), true), (ms(3_000), true), (ms(3_010), false), (ms(11_000), false)] {
         let world = world();
         world.at(ms(0), move |state| state.wall_error -= i64::try_from(behind.as_nanos()).expect("short"));
-        let mut c1 = lock(&world, Habits { expiry: KeyExpiry::PxatByClient, ..Habits::default() });
+        let mut c1 = lock(&world, Habits { expiry_clock: ExpiryClock::Client, ..Habits::default() });
         world.sleep(ms(1));
         granted(&world, &mut c1);
         world.sleep(ms(6_990));
@@ -63,7 +63,7 @@ fn a_key_that_ends_by_the_clients_clock_ends_sooner_where_that_is_behind() {
 #[test]
 fn an_extension_by_the_clients_clock_ends_then_as_well() {
     let world = world();
-    let mut c1 = lock(&world, Habits { expiry: KeyExpiry::PxatByClient, ..Habits::default() });
+    let mut c1 = lock(&world, Habits { expiry_clock: ExpiryClock::Client, ..Habits::default() });
     let mut grant = granted(&world, &mut c1);
     world.sleep(ms(8_000));
     assert!(matches!(world.run(c1.extend(&mut grant, TTL)), Extended::Extended { .. }));
@@ -94,8 +94,8 @@ fn a_lease_in_two_steps_is_long_until_the_second() {
 }
 
 /// The tokens of two calls of one lock, and of one call of another.
-fn tokens(world: &World, token: TokenSource) -> [Vec<u8>; 3] {
-    let [mut c1, mut c2] = [(); 2].map(|()| lock(world, Habits { token, ..Habits::default() }));
+fn tokens(world: &World, token: TokenScope, token_value: TokenSource) -> [Vec<u8>; 3] {
+    let [mut c1, mut c2] = [(); 2].map(|()| lock(world, Habits { token, token_value, ..Habits::default() }));
     let draw = |lock: &mut SingleLock<World>| {
         let grant = granted(world, lock);
         assert_eq!(world.run(lock.release(&grant)), Released::Released);
@@ -106,21 +106,21 @@ fn tokens(world: &World, token: TokenSource) -> [Vec<u8>; 3] {
 
 #[test]
 fn tokens_are_of_what_they_are_said_to_be_of() {
-    let [first, second, other] = tokens(&world(), TokenSource::Object);
+    let [first, second, other] = tokens(&world(), TokenScope::Object, TokenSource::Random);
     assert!(first == second && first != other);
-    let [first, second, other] = tokens(&world(), TokenSource::Process);
+    let [first, second, other] = tokens(&world(), TokenScope::Attempt, TokenSource::Process);
     assert!(first == second && first == other);
-    for source in [TokenSource::Attempt, TokenSource::Call] {
-        let [first, second, other] = tokens(&world(), source);
+    for source in [TokenScope::Attempt, TokenScope::Call] {
+        let [first, second, other] = tokens(&world(), source, TokenSource::Random);
         assert!(first != second && first != other && second != other, "{source:?}");
     }
-    let [first, second, other] = tokens(&world(), TokenSource::Timestamp);
+    let [first, second, other] = tokens(&world(), TokenScope::Attempt, TokenSource::Timestamp);
     assert!(first != second && second != other);
     let name = |token: &[u8]| {
         String::from_utf8(token.into()).expect("text").split_once(':').expect("two").1.to_owned()
     };
     assert!(name(&first) == name(&second) && name(&first) != name(&other));
-    for token in tokens(&world(), TokenSource::SmallInt) {
+    for token in tokens(&world(), TokenScope::Attempt, TokenSource::SmallInt) {
         let number = String::from_utf8(token).expect("text").parse::<u8>();
         assert!(number.is_ok(), "{number:?}");
     }

@@ -8,8 +8,9 @@ use redis::{PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::fake::{WALL_START, ms};
+use crate::extensions::{EXTEND_MORE, EXTEND_UNTIL};
 use crate::locks::list;
-use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_MORE, EXTEND_OR_SET, EXTEND_UNTIL};
+use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
 use crate::waiting::Signals;
 
 /// A lease that outlasts every test, in milliseconds.

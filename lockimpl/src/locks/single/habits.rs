@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::form::{Choice, Form, LockConfig};
+use crate::locks::redlock::{Expiry, TokenScope};
 use crate::request::RUNS_A_SCRIPT;
 use crate::switch::Unfit;
 use crate::tokens::TokenSource;
@@ -11,12 +12,16 @@ use crate::tokens::TokenSource;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Habits {
     /// How a key ends that its owner does not delete.
-    pub expiry: KeyExpiry,
+    pub expiry: Expiry,
+    /// Whose clock says when a lease is over.
+    pub expiry_clock: ExpiryClock,
     /// Take the key for that long first, and give it its lease in a second step, as Symfony does. A client that dies
     /// between the two leaves it for that long. None: one step.
     pub initial_ttl: Option<Duration>,
     /// What has a token of its own.
-    pub token: TokenSource,
+    pub token: TokenScope,
+    /// What a token is made of. What is not random is of no call.
+    pub token_value: TokenSource,
     /// A claim that is refused looks whose the key is: its own token is a grant, and a new lease. Off: who claimed
     /// twice, as a driver does after a lost reply, is refused by itself.
     pub own_token_counts: bool,
@@ -36,10 +41,11 @@ pub struct Habits {
 impl LockConfig for Habits {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
-            expiry: form.choice(
-                "expiry",
-                KeyExpiry::default(),
-                "how a key ends that its owner does not delete",
+            expiry: form.choice("expiry", Expiry::default(), "how a key ends that its owner does not delete"),
+            expiry_clock: form.choice(
+                "expiry_clock",
+                ExpiryClock::default(),
+                "whose wall clock says when a lease is over: the node's (PX), or the client's (PXAT)",
             ),
             initial_ttl: form.timeout(
                 "initial_ttl",
@@ -48,9 +54,10 @@ impl LockConfig for Habits {
             ),
             token: form.choice(
                 "token",
-                TokenSource::default(),
-                "what has a token of its own, or what a token is made of",
+                TokenScope::Attempt,
+                "what has a token of its own: a call, each attempt of it, or the lock object",
             ),
+            token_value: form.choice("token_value", TokenSource::default(), "what a token is made of"),
             own_token_counts: form.flag(
                 "own_token_counts",
                 false,
@@ -90,9 +97,11 @@ impl Default for Habits {
 impl Habits {
     /// None: the lock as published.
     pub(crate) const NONE: Self = Self {
-        expiry: KeyExpiry::Px,
+        expiry: Expiry::Px,
+        expiry_clock: ExpiryClock::Node,
         initial_ttl: None,
-        token: TokenSource::Attempt,
+        token: TokenScope::Attempt,
+        token_value: TokenSource::Random,
         own_token_counts: false,
         extend_by: ExtendBy::Compare,
         extend_adds: false,
@@ -101,9 +110,18 @@ impl Habits {
         probe: Probe::None,
     };
 
+    /// How a key ends.
+    pub(super) fn key_expiry(&self) -> KeyExpiry {
+        match (self.expiry, self.expiry_clock) {
+            (Expiry::None, _) => KeyExpiry::None,
+            (Expiry::Px, ExpiryClock::Node) => KeyExpiry::Px,
+            (Expiry::Px, ExpiryClock::Client) => KeyExpiry::PxatByClient,
+        }
+    }
+
     /// Whether a lease can be extended.
     pub(crate) fn extends(&self) -> bool {
-        self.expiry != KeyExpiry::None
+        self.key_expiry() != KeyExpiry::None
     }
 
     /// The commands that taking a lock takes besides the claim.
@@ -114,7 +132,7 @@ impl Habits {
             Probe::Takes => &RUNS_A_SCRIPT,
         };
         let second = if self.initial_ttl.is_some() { self.sends_to_extend() } else { Vec::new() };
-        let own: &[&'static str] = match self.expiry {
+        let own: &[&'static str] = match self.key_expiry() {
             _ if !self.own_token_counts => &[],
             KeyExpiry::None => &["GET"],
             KeyExpiry::Px | KeyExpiry::PxatByClient => &RUNS_A_SCRIPT,
@@ -135,47 +153,52 @@ impl Habits {
     /// Why nobody can have these together.
     pub(super) fn unfit(&self, fencing: bool, extend_if_missing: bool) -> Option<Unfit> {
         let other = self.extend_by != ExtendBy::Compare;
-        let unlike =
-            (self.extend_adds || self.expiry == KeyExpiry::PxatByClient) && (other || extend_if_missing);
+        let unlike = (self.extend_adds || self.key_expiry() == KeyExpiry::PxatByClient)
+            && (other || extend_if_missing);
         if unlike {
             return Some(Unfit {
                 cause: "only an extension that compares can add to a lease, or end it by the client's clock"
                     .to_owned(),
                 hint: "use `extend_by = \"compare\"` without `extend_if_missing`, or leave out `extend_adds` and \
-                       `expiry = \"pxat-by-client\"`"
+                       `expiry_clock = \"client\"`"
                     .to_owned(),
             });
         }
-        if self.extend_adds && self.expiry == KeyExpiry::PxatByClient {
+        if self.extend_adds && self.key_expiry() == KeyExpiry::PxatByClient {
             return Some(Unfit {
                 cause: "an extension that adds to what is left knows no moment by the client's clock"
                     .to_owned(),
-                hint: "leave out `extend_adds` or `expiry = \"pxat-by-client\"`".to_owned(),
+                hint: "leave out `extend_adds` or `expiry_clock = \"client\"`".to_owned(),
             });
         }
-        (fencing && self.expiry != KeyExpiry::Px).then(|| Unfit {
+        (fencing && self.key_expiry() != KeyExpiry::Px).then(|| Unfit {
             cause: "the script that counts grants gives keys a lease".to_owned(),
-            hint: "use `expiry = \"px\"`, or leave out `fencing`".to_owned(),
+            hint: "use `expiry = \"px\"` and `expiry_clock = \"node\"`, or leave out `fencing`".to_owned(),
         })
     }
 }
 
-/// How a key ends whose owner does not delete it.
+/// Whose wall clock says when a lease is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyExpiry {
-    /// By itself, when the lease is over: as published.
+pub enum ExpiryClock {
+    /// The node's: as published.
     #[default]
-    Px,
-    /// Not at all.
-    None,
-    /// At a moment that the client reads off its own wall clock (`PXAT`), as rueidislock does. A node whose clock is
-    /// ahead ends it sooner by that much, or never sets it.
-    PxatByClient,
+    Node,
+    /// The client's (`PXAT`), as rueidislock does. A node whose clock is ahead ends the key sooner by that much, or
+    /// never sets it.
+    Client,
 }
 
-impl Choice for KeyExpiry {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("px", Self::Px), ("none", Self::None), ("pxat-by-client", Self::PxatByClient)];
+impl Choice for ExpiryClock {
+    const WORDS: &'static [(&'static str, Self)] = &[("node", Self::Node), ("client", Self::Client)];
+}
+
+/// How a key ends, all in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyExpiry {
+    Px,
+    None,
+    PxatByClient,
 }
 
 /// How a lease is extended.

@@ -24,7 +24,9 @@ use crate::tokens::Tokens;
 use crate::transport::Transport;
 use crate::waiting::{Signals, Wait, Waiting};
 
-pub use habits::{DeadlineFrom, ExtendBy, Habits, KeyExpiry, Probe};
+pub use habits::{DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe};
+
+use habits::KeyExpiry;
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,14 +206,14 @@ impl<E: Env> SingleLock<E> {
     pub fn new(env: E, node: NodeName, config: SingleConfig) -> Self {
         let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
         let habits = Habits::published();
-        let tokens = Tokens::new(&env, habits.token);
+        let tokens = Tokens::new(&env, habits.token, habits.token_value);
         Self { env, config, habits, link, tokens, waiting: None }
     }
 
     /// The same, as a library has it.
     #[must_use]
     pub fn with(self, habits: Habits) -> Self {
-        let tokens = Tokens::new(&self.env, habits.token);
+        let tokens = Tokens::new(&self.env, habits.token, habits.token_value);
         Self { habits, tokens, ..self }
     }
 
@@ -275,7 +277,7 @@ impl<E: Env> Renewable for SingleLock<E> {
             config: config.clone(),
             habits: habits.clone(),
             link: link.twin(),
-            tokens: Tokens::new(env, habits.token),
+            tokens: Tokens::new(env, habits.token, habits.token_value),
             waiting: None,
         }
     }
@@ -387,7 +389,7 @@ impl<E: Env> Exchange<'_, E> {
     /// Asks for the key.
     async fn ask_for(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
         let counter;
-        let request = match self.habits.expiry {
+        let request = match self.habits.key_expiry() {
             _ if self.config.fencing => {
                 counter = format!("{{{key}}}:fencing");
                 Request::ClaimFenced { key, counter: &counter, token, ttl }
@@ -406,7 +408,7 @@ impl<E: Env> Exchange<'_, E> {
     async fn ask_for_more(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
         let request = match self.habits.extend_by {
             ExtendBy::Compare if self.habits.extend_adds => Request::ExtendMore { key, token, more: ttl },
-            ExtendBy::Compare if self.habits.expiry == KeyExpiry::PxatByClient => {
+            ExtendBy::Compare if self.habits.key_expiry() == KeyExpiry::PxatByClient => {
                 let at = self.moment(ttl).await;
                 Request::ExtendUntil { key, token, at }
             }
@@ -426,7 +428,7 @@ impl<E: Env> Exchange<'_, E> {
 
     /// Whether the key holds this token. If it has an end, its lease begins anew.
     async fn is_own(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Failure> {
-        let request = match self.habits.expiry {
+        let request = match self.habits.key_expiry() {
             KeyExpiry::None => {
                 let held = self.link.ask(self.env, &Request::Read { key }).await?;
                 return Ok(held == Value::BulkString(token.as_bytes().into()));

@@ -190,8 +190,8 @@ fn refusal_of(path: &str) -> String {
             Some((ONE, ("lock.renew_every", "3s")))
         }
         "lock.reconnect" => Some((REDLOCK, ("lock.transport_retries", "1"))),
-        // One node's lock knows them all.
-        "lock.expiry" | "lock.token" | "lock.extend_by" | "lock.deadline_from" | "lock.probe" => {
+        // Of one node's lock alone.
+        "lock.expiry_clock" | "lock.token_value" | "lock.extend_by" | "lock.deadline_from" | "lock.probe" => {
             Some((ONE, ("lock.algorithm", "single")))
         }
         "lock.gives_back" => Some((LIST, ("lock.algorithm", "setnx-getset"))),

@@ -156,6 +156,8 @@ const DEFAULTS: &[Absent] = &[
     ("lock.expiry", SINGLE, "lock.expiry", "px"),
     ("lock.initial_ttl", SINGLE, "lock.initial_ttl", "none"),
     ("lock.token", SINGLE, "lock.token", "attempt"),
+    ("lock.token_value", SINGLE, "lock.token_value", "random"),
+    ("lock.expiry_clock", SINGLE, "lock.expiry_clock", "node"),
     ("lock.own_token_counts", SINGLE, "lock.own_token_counts", "false"),
     ("lock.extend_by", SINGLE, "lock.extend_by", "compare"),
     ("lock.extend_adds", SINGLE, "lock.extend_adds", "false"),

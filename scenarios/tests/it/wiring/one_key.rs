@@ -28,15 +28,24 @@ const LOST: (&str, &str) =
 fn keys() -> Vec<Row> {
     vec![
         Row {
-            word: "lock.expiry=pxat-by-client",
+            word: "lock.expiry_clock=client",
             claim: "a node whose clock is ahead by more than the lease sets no key",
             both: &[HELD, ("clocks", "{ A = { offset = '+20s' } }")],
-            with: &[("lock.expiry", "pxat-by-client")],
+            with: &[("lock.expiry_clock", "client")],
             turns: &[(Predicate::P1, "holds", "violated")],
             shows: |without, with| {
                 let early = |seen: &Seen| seen.grant("c2").at < seen.marks("c1", "release")[0];
                 !early(without) && early(with)
             },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "lock.expiry_clock=node",
+            claim: "a node counts a lease by its own clock, however far that is ahead",
+            both: &[HELD, ("clocks", "{ A = { offset = '+20s' } }"), ("lock.expiry_clock", "client")],
+            with: &[("lock.expiry_clock", "node")],
+            turns: &[(Predicate::P1, "violated", "holds")],
+            shows: |without, with| without.grant("c2").at < with.grant("c2").at,
             ..Row::on(TWO)
         },
         Row {
@@ -94,28 +103,39 @@ fn tokens() -> Vec<Row> {
     }
     vec![
         Row {
-            word: "lock.token=process",
+            word: "lock.token_value=process",
             claim: "two threads of one process have one token",
             both: &[("clients.0.process", "web"), ("clients.1.process", "web")],
-            with: &[("lock.token", "process")],
+            with: &[("lock.token_value", "process")],
             shows: |without, with| !first_two(without) && first_two(with),
             ..Row::on(TWO)
         },
         Row {
-            word: "lock.token=timestamp",
+            word: "lock.token_value=timestamp",
             claim: "a clock that stands still gives two calls one token",
             both: &[
                 ("clients.0.rounds", "2"),
                 ("faults", "[{ kind = 'clock-freeze', host = 'c1', clock = 'wall', at = '0s' }]"),
             ],
-            with: &[("lock.token", "timestamp")],
+            with: &[("lock.token_value", "timestamp")],
             shows: |without, with| !first_two(without) && first_two(with),
             ..Row::on(ONE)
         },
         Row {
-            word: "lock.token=small-int",
+            word: "lock.token_value=random",
+            claim: "a token that is drawn is no number below 256",
+            both: &[("lock.token_value", "small-int")],
+            with: &[("lock.token_value", "random")],
+            shows: |without, with| {
+                let is_small = |seen: &Seen| granted(seen)[0].parse::<u8>().is_ok();
+                is_small(without) && !is_small(with)
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "lock.token_value=small-int",
             claim: "a token is a number below 256",
-            with: &[("lock.token", "small-int")],
+            with: &[("lock.token_value", "small-int")],
             shows: |without, with| {
                 let is_small = |seen: &Seen| granted(seen)[0].parse::<u8>().is_ok();
                 !is_small(without) && is_small(with)
