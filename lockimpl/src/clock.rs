@@ -12,7 +12,7 @@ use crate::env::Env;
 use crate::form::{Choice, Form, word_of};
 use crate::lock::Refusal;
 use crate::switch::Unfit;
-use crate::times::{BootTime, MonotonicTime, WallTime};
+use crate::times::{BootTime, Deadline, MonotonicTime, WallTime};
 
 /// Which of its clocks a client measures a lease with.
 ///
@@ -73,17 +73,6 @@ impl Clock {
     }
 }
 
-/// The moment, on one clock of the client that computed it, from which a grant is no longer valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deadline {
-    /// On the wall clock.
-    Wall(WallTime),
-    /// On the monotonic clock.
-    Monotonic(MonotonicTime),
-    /// On the boot clock.
-    Boot(BootTime),
-}
-
 impl Deadline {
     /// The clock this deadline is a reading of.
     pub fn clock(self) -> Clock {
@@ -118,6 +107,28 @@ pub struct Ratio {
     pub numerator: u32,
     /// The whole.
     pub denominator: NonZeroU32,
+}
+
+/// How often a lease is renewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenewEvery {
+    /// Always as often.
+    Fixed(Duration),
+    /// So much of the ttl: most libraries take a third, a half or two thirds.
+    Share(Ratio),
+}
+
+impl RenewEvery {
+    /// How long it is for a lease of `ttl`.
+    pub fn of(self, ttl: Duration) -> Duration {
+        match self {
+            Self::Fixed(interval) => interval,
+            Self::Share(Ratio { numerator, denominator }) => {
+                let nanos = ttl.as_nanos() * u128::from(numerator) / u128::from(denominator.get());
+                Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+        }
+    }
 }
 
 /// What is taken off a lease because the client's clock and the nodes' clocks may run at different

@@ -13,9 +13,8 @@ use futures_util::future::{AbortHandle, abortable};
 use redis::aio::ConnectionLike;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::lock::Extended;
 use crate::pushes::Pushes;
-use crate::times::{BootTime, MonotonicTime, WallTime};
+use crate::times::{BootTime, Deadline, MonotonicTime, WallTime};
 
 /// The name of a node. What it means is the environment's business: a host of the simulated world,
 /// a `redis://` address on a real machine.
@@ -123,8 +122,9 @@ pub trait Env: Clone + Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// What the renewal came to. Not said of one whose holder has stopped it meanwhile.
-    fn renewed(&self, came_to: &Extended) -> impl Future<Output = ()> + Send {
+    /// What the renewal came to: the new deadline, if the lock computes one, or why it is not known to be kept. Not
+    /// said of one whose holder has stopped it meanwhile.
+    fn renewed(&self, came_to: Result<Option<Deadline>, String>) -> impl Future<Output = ()> + Send {
         let _ = came_to;
         std::future::ready(())
     }

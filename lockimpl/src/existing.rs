@@ -16,7 +16,6 @@ use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult};
 
 use crate::client::Client;
-use crate::clock::Deadline;
 use crate::descriptor::{Descriptor, Nodes};
 use crate::env::{Env, NodeName};
 use crate::form::LockConfig;
@@ -24,6 +23,7 @@ use crate::link::error_reply;
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::switch::{SwitchError, Switches};
+use crate::times::Deadline;
 
 /// A machine on which redis-rs' own connection can be had, not only something like it.
 pub trait RedisRs: Env {

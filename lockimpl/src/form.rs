@@ -6,9 +6,8 @@
 
 use std::time::Duration;
 
-use crate::clock::Ratio;
+use crate::clock::{Ratio, RenewEvery};
 use crate::descriptor::Facts;
-use crate::renewal::Interval;
 use crate::switch::{Kind, Most, NONE, Switch, SwitchError, Switches, Unfit, Value};
 
 /// A choice among words, each with what it means.
@@ -135,14 +134,14 @@ impl Form<'_> {
 
     /// How often something is done: every so often, after so much of the ttl, or the word `none`, which is the default:
     /// never.
-    pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<Interval> {
+    pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<RenewEvery> {
         let asked = switch(name, meaning, Some(Kind::Interval), Some(NONE.into()));
         let interval = |value: &Value| match value {
             Value::Word(word) if word == NONE => Some(None),
             Value::Ratio(ratio) if (1..ratio.denominator.get()).contains(&ratio.numerator) => {
-                Some(Some(Interval::Share(*ratio)))
+                Some(Some(RenewEvery::Share(*ratio)))
             }
-            value => positive_span(value).map(|every| Some(Interval::Fixed(every))),
+            value => positive_span(value).map(|every| Some(RenewEvery::Fixed(every))),
         };
         self.ask(Switch { words: vec![NONE], ..asked }, interval).flatten()
     }

@@ -9,9 +9,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::{Clock, Deadline};
+use crate::clock::Clock;
 use crate::env::Env;
-use crate::renewal::Watch;
+use crate::times::Deadline;
+use crate::watch::Watch;
 
 /// A lock on named resources, held by one client at a time if the algorithm keeps its word.
 ///
@@ -109,7 +110,8 @@ pub struct Grant {
     pub fencing: Option<u64>,
     /// When to stop believing, on this client's own clock; none if the lock does not compute it.
     pub deadline: Option<Deadline>,
-    /// What renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none if nothing does.
+    /// What renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none if nothing
+    /// does.
     pub watch: Option<Watch>,
 }
 
@@ -152,6 +154,23 @@ pub enum Extended {
     Unknown(Doubt),
     /// This lock has no way to extend a lease.
     Unsupported,
+}
+
+impl Extended {
+    /// The new deadline, if the algorithm computes one.
+    ///
+    /// # Errors
+    ///
+    /// In words why the lease is not known to be kept.
+    pub fn outcome(&self) -> Result<Option<Deadline>, String> {
+        match self {
+            Self::Extended { deadline } => Ok(*deadline),
+            Self::NotOwner => Err("not the owner".to_owned()),
+            Self::TooLate => Err("too late".to_owned()),
+            Self::Unknown(doubt) => Err(doubt.to_string()),
+            Self::Unsupported => Err("this lock cannot be extended".to_owned()),
+        }
+    }
 }
 
 /// What [`Lock::release`] came to.

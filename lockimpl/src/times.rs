@@ -33,3 +33,14 @@ impl MonotonicTime {
 /// Nanoseconds on this client's `CLOCK_BOOTTIME`: monotonic, and it runs through a suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BootTime(pub u64);
+
+/// The moment, on one clock of the client that computed it, from which a grant is no longer valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadline {
+    /// On the wall clock.
+    Wall(WallTime),
+    /// On the monotonic clock.
+    Monotonic(MonotonicTime),
+    /// On the boot clock.
+    Boot(BootTime),
+}

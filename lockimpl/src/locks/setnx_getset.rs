@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::clock::Deadline;
 use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
 use crate::form::{Choice, Form, LockConfig};
@@ -18,6 +17,7 @@ use crate::plain::{PlainNode, facts};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{ReleaseMethod, millis, says_yes};
 use crate::switch::Switches;
+use crate::times::Deadline;
 use crate::times::WallTime;
 
 /// The kind of this lock.

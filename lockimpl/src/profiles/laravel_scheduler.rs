@@ -1,5 +1,5 @@
-//! The mutex of Laravel's scheduler, as its source has it: who looks whether a task runs takes its lock, and who is done
-//! deletes it, whosever it is.
+//! The mutex of Laravel's scheduler, as its source has it: who looks whether a task runs takes its lock, and who is
+//! done deletes it, whosever it is.
 
 use std::time::Duration;
 

@@ -62,9 +62,9 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
         },
     ],
     left_out: &[
-        "`using()` extends 500 ms before the expiration that it computes: set `renew_every` to the lease less 1 %, 2 ms and \
-         500 ms. Without it this is `acquire()`. An extension that failed is tried at once as long as the lease lasts; here \
-         an interval later",
+        "`using()` extends 500 ms before the expiration that it computes: set `renew_every` to the lease less 1 %, \
+         2 ms and 500 ms. Without it this is `acquire()`. An extension that failed is tried at once as long as the \
+         lease lasts; here an interval later",
         "`using()` waits for an extension that is under way before it gives the lock back; here it is not looked at",
         "that releases and extensions are tried again as an acquire is",
         "several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there",

@@ -1,17 +1,16 @@
 //! Renewal of a lease beside its holder: a task, often called a watchdog, extends the lease again and again while the
 //! holder works, and may tell it that the lock is lost.
 //!
-//! Only the switches are here; [`task`] renews, [`watch`] is what a holder has of it. The task uses the connections of
-//! the lock it renews for, as drivers that send several requests on one do: a renewal that was sent before a release is
-//! executed before it. A library that takes another connection of a pool for each has no such order, and its renewal
-//! may come later still. Does not model renewals that are put together for many keys.
+//! Only the switches are here; [`task`] renews, [`Watch`](crate::Watch) is what a holder has of it. The task uses the
+//! connections of the lock it renews for, as drivers that send several requests on one do: a renewal that was sent
+//! before a release is executed before it. A library that takes another connection of a pool for each has no such
+//! order, and its renewal may come later still. Does not model renewals that are put together for many keys.
 
 mod task;
-mod watch;
 
 use std::time::Duration;
 
-use crate::clock::Ratio;
+use crate::clock::RenewEvery;
 use crate::descriptor::Facts;
 use crate::env::Env;
 use crate::form::{Choice, Form, LockConfig};
@@ -20,29 +19,6 @@ use crate::switch::{Most, Unfit};
 
 pub(crate) use task::Renewable;
 use task::Renewing;
-pub use watch::Watch;
-
-/// How often a lease is renewed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interval {
-    /// Always as often.
-    Fixed(Duration),
-    /// So much of the ttl: most libraries take a third, a half or two thirds.
-    Share(Ratio),
-}
-
-impl Interval {
-    /// How long it is for a lease of `ttl`.
-    pub fn of(self, ttl: Duration) -> Duration {
-        match self {
-            Self::Fixed(interval) => interval,
-            Self::Share(Ratio { numerator, denominator }) => {
-                let nanos = ttl.as_nanos() * u128::from(numerator) / u128::from(denominator.get());
-                Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-            }
-        }
-    }
-}
 
 /// From when the next renewal is counted, and the lease that one that succeeded has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +79,7 @@ impl Choice for StopOnRelease {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renewal {
     /// How often. Default: never, and nothing else here matters.
-    pub every: Option<Interval>,
+    pub every: Option<RenewEvery>,
     /// From when the next one is counted. The first is counted from the call that was granted: from its beginning, or
     /// from its end if the call took longer than the lease, since its last request must be younger.
     pub from: RenewFrom,

@@ -1,14 +1,15 @@
 //! The watchdog itself, and the lock that starts one for each of its grants.
 //!
-//! It counts on the monotonic clock, which goes on while its process is paused: after a pause a renewal that came due is
-//! sent at once. It dies with its process.
+//! It counts on the monotonic clock, which goes on while its process is paused: after a pause a renewal that came due
+//! is sent at once. It dies with its process.
 
 use std::time::Duration;
 
-use super::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss, Watch};
+use super::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
 use crate::env::Env;
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::times::MonotonicTime;
+use crate::watch::Watch;
 
 /// A lock whose leases can be renewed by somebody beside its user.
 pub(crate) trait Renewable: Lock + 'static {
@@ -153,7 +154,7 @@ impl<E: Env, L: Lock> Keeper<E, L> {
             self.ends = self.counted.saturating_add(self.ttl);
             self.watch.extended(*deadline);
         }
-        self.env.renewed(&extended).await;
+        self.env.renewed(extended.outcome()).await;
         Some(extended)
     }
 

@@ -324,13 +324,8 @@ impl Model {
             Said::Yes => {
                 self.held.insert(step.resource, (connection, number));
                 self.marks.push(token(number));
-                Acquired::Granted(Grant {
-                    resource: resource.to_owned(),
-                    token: Token::new(token(number)),
-                    fencing: step.fencing,
-                    deadline: step.deadline,
-                    watch: None,
-                })
+                let grant = Grant::new(resource, Token::new(token(number)));
+                Acquired::Granted(Grant { fencing: step.fencing, deadline: step.deadline, ..grant })
             }
             Said::No => Acquired::Refused(Refusal::Taken),
             Said::Error(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),

@@ -1,4 +1,5 @@
-//! The lock that is a hash: whose field it is, what a thread may take again, and what the scripts do, once more in Rust.
+//! The lock that is a hash: whose field it is, what a thread may take again, and what the scripts do, once more in
+//! Rust.
 
 use std::time::Duration;
 

@@ -118,21 +118,7 @@ impl Node {
                 Value::Okay
             }
             "EXEC" => Value::Array(self.transaction.take().expect("EXEC ends what MULTI began")),
-            "SET" if words[3] == "NX" && self.keys.contains_key(&words[1]) => Value::Nil,
-            "SET" if words[3] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
-            "SET" if words[3] == "PX" => self.set(&words[1], &args[2], &words[4], now),
-            "SET" if words[3] == "XX" && !self.keys.contains_key(&words[1]) => Value::Nil,
-            "SET" if words[3] == "IFEQ" => {
-                if !self.holds(&words[1], &args[4]) {
-                    return Value::Nil;
-                }
-                self.set(&words[1], &args[2], &words[6], now)
-            }
-            "SET" if words.len() == 4 => self.set(&words[1], &args[2], "9000000000", now),
-            "SET" if words.len() == 4 => self.set(&words[1], &args[2], FOR_EVER, now),
-            "SET" if words[4] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[5]), now),
-            "SET" if words[4] == "PXAT" => self.set_until(&words[1], &args[2], &words[5]),
-            "SET" => self.set(&words[1], &args[2], &words[5], now),
+            "SET" => self.set_as_asked(args, words, now),
             "EXISTS" => Value::Int(i64::from(self.keys.contains_key(&words[1]))),
             "DELEX" => {
                 let ours = self.holds(&words[1], &args[3]);
@@ -188,6 +174,26 @@ impl Node {
                 Value::Int(0)
             }
             other => panic!("no lock sends {other}"),
+        }
+    }
+
+    /// What `SET` does, with whatever it was given.
+    fn set_as_asked(&mut self, args: &[Vec<u8>], words: &[String], now: u64) -> Value {
+        match words[3].as_str() {
+            "NX" if self.keys.contains_key(&words[1]) => Value::Nil,
+            "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
+            "PX" => self.set(&words[1], &args[2], &words[4], now),
+            "XX" if !self.keys.contains_key(&words[1]) => Value::Nil,
+            "IFEQ" => {
+                if !self.holds(&words[1], &args[4]) {
+                    return Value::Nil;
+                }
+                self.set(&words[1], &args[2], &words[6], now)
+            }
+            _ if words.len() == 4 => self.set(&words[1], &args[2], FOR_EVER, now),
+            _ if words[4] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[5]), now),
+            _ if words[4] == "PXAT" => self.set_until(&words[1], &args[2], &words[5]),
+            _ => self.set(&words[1], &args[2], &words[5], now),
         }
     }
 

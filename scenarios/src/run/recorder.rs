@@ -7,20 +7,20 @@
 //! record is closed: a lock may say what marks its keys after the fact. Where either is not known, that is written
 //! down.
 
+mod acting;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading, TrueNs,
 };
-use doublehold_lockimpl::Extended;
 use doublehold_sim_redis::core::KeyChange;
 
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::run::client::stage::Witness;
-use crate::run::clocks;
 use crate::run::kept;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
@@ -138,84 +138,20 @@ impl Recorder {
     }
 
     /// What the renewal came to.
-    pub(crate) fn renewed(&self, client: ClientId, came_to: &Extended) {
+    pub(crate) fn renewed(&self, client: ClientId, came_to: Result<Option<Deadline>, String>) {
         let Some(grant) = self.lock().renewed(client) else { return };
-        match self.extended(client, grant, came_to) {
-            Ok(()) => {}
+        match came_to {
+            Ok(deadline) => self.extended(client, grant, deadline),
             Err(why) => self.note(client, |client| EventKind::ExtendFailed { client, grant, why }),
         }
     }
 
-    /// Writes down that a lease was extended, and until when; why not, if it was not.
-    pub(crate) fn extended(&self, client: ClientId, grant: CallId, came_to: &Extended) -> Result<(), String> {
-        let why = match came_to {
-            Extended::Extended { deadline } => {
-                let deadline = deadline.map(clocks::deadline);
-                self.note(client, |client| EventKind::Extended { client, grant, deadline });
-                if let Some(deadline) = deadline {
-                    self.watch_deadline(client, grant, deadline);
-                }
-                return Ok(());
-            }
-            Extended::NotOwner => "not the owner".to_owned(),
-            Extended::TooLate => "too late".to_owned(),
-            Extended::Unknown(doubt) => doubt.to_string(),
-            Extended::Unsupported => "this lock cannot be extended".to_owned(),
-        };
-        Err(why)
-    }
-
-    /// The client's call to the lock has returned.
-    pub(crate) fn leave(&self, client: ClientId) {
-        self.lock().attribution.leave(client);
-    }
-
-    /// The call to the lock that a client is in.
-    pub(crate) fn call_of(&self, client: ClientId) -> Option<CallId> {
-        self.lock().attribution.call_of(client)
-    }
-
-    /// Puts a client into a call, or into none. The call it was in.
-    pub(crate) fn set_call(&self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
-        self.lock().attribution.set_call(client, call)
-    }
-
-    /// From now on the code of this thread runs, or none that is a thread's. Whose ran before.
-    pub(crate) fn set_acting(&self, thread: Option<ClientId>) -> Option<ClientId> {
-        self.lock().attribution.set_acting(thread)
-    }
-
-    /// Whose code runs that holds what was made for this client.
-    pub(crate) fn acting_for(&self, client: ClientId) -> ClientId {
-        self.lock().attribution.acting_for(client)
-    }
-
-    /// Who began a call of acquire.
-    pub(crate) fn client_of(&self, call: CallId) -> Option<ClientId> {
-        self.lock().attribution.client_of(call)
-    }
-
-    /// Whose request it is, if that is known.
-    pub(crate) fn whose(&self, sent: Sent) -> Option<ClientId> {
-        let record = self.lock();
-        let sent = record.first_sent(sent);
-        record.client_of(sent, record.attribution.sender(sent.connection, sent.request))
-    }
-
-    /// Whether the code of the call that a client is in runs from now on.
-    pub(crate) fn set_running(&self, client: ClientId, runs: bool) {
-        self.lock().attribution.set_running(client, runs);
-    }
-
-    /// The call whose code runs on a client right now.
-    pub(crate) fn running(&self, client: ClientId) -> Option<CallId> {
-        self.lock().attribution.running(client)
-    }
-
-    /// Requests of so many bytes were written to a connection, each by this call.
-    pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
-        self.witness.keeps(kept::requests(calls.len()));
-        self.lock().attribution.sent(connection, calls, bytes);
+    /// Writes down that a lease was extended, and until when.
+    pub(crate) fn extended(&self, client: ClientId, grant: CallId, deadline: Option<Deadline>) {
+        self.note(client, |client| EventKind::Extended { client, grant, deadline });
+        if let Some(deadline) = deadline {
+            self.watch_deadline(client, grant, deadline);
+        }
     }
 
     /// Requests may be sent twice.

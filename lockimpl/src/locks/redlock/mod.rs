@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::ballot::Ballot;
-use crate::clock::{Deadline, Lease};
+use crate::clock::Lease;
 use crate::env::{Env, NodeName};
 use crate::link::Link;
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::renewal::Renewable;
+use crate::times::Deadline;
 use crate::tokens::ObjectTokens;
 
 use asking::{Question, Returned, What};

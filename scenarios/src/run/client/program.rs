@@ -21,6 +21,7 @@ use doublehold_lockimpl::{
 };
 
 use super::caught::{CaughtLock, End};
+use super::held::{Held, Turn};
 use super::resource::ResourceLink;
 use super::stage::Stage;
 use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
@@ -183,43 +184,6 @@ struct Client<'a, S: Stage> {
 
 /// The resource is out of reach: the program cannot go on.
 struct Unreachable;
-
-/// What a client was granted in a round, and has not given back.
-type Turn = BTreeMap<LockId, Held>;
-
-/// A hold: a grant, those that its client was granted within it, and what was read under them. Reads and writes are the
-/// outer grant's. A read ends with its hold, so that no later one writes what it computed from it.
-struct Held {
-    grant: CallId,
-    lease: Grant,
-    /// Grants of the same lock that were not given back, the innermost last.
-    inner: Vec<(CallId, Grant)>,
-    read: BTreeMap<ObjectId, Content>,
-}
-
-impl Held {
-    /// The innermost grant, whose lease is the latest.
-    fn innermost(&mut self) -> (CallId, &mut Grant) {
-        match self.inner.last_mut() {
-            Some((grant, lease)) => (*grant, lease),
-            None => (self.grant, &mut self.lease),
-        }
-    }
-
-    /// Every grant of it, the innermost first.
-    fn grants(&self) -> impl Iterator<Item = CallId> {
-        self.inner.iter().rev().map(|(grant, _)| *grant).chain([self.grant])
-    }
-
-    /// What may tell its client that the lock is lost.
-    fn watches(&self) -> impl Iterator<Item = &Watch> {
-        self.inner
-            .iter()
-            .map(|(_, lease)| lease)
-            .chain([&self.lease])
-            .filter_map(|lease| lease.watch.as_ref())
-    }
-}
 
 impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
@@ -428,9 +392,13 @@ impl<S: Stage> Client<'_, S> {
         let extended = self.lock.extend(lease, ttl).await;
         self.recorder.leave(self.program.client);
         let lost = extended == Extended::NotOwner && self.minds();
-        let Err(why) = self.recorder.extended(self.program.client, grant, &extended) else {
-            self.mark("extend").await;
-            return true;
+        let why = match extended.outcome() {
+            Ok(deadline) => {
+                self.recorder.extended(self.program.client, grant, deadline.map(clocks::deadline));
+                self.mark("extend").await;
+                return true;
+            }
+            Err(why) => why,
         };
         if extended == Extended::Unsupported {
             let name = &self.program.name;

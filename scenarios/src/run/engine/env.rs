@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, Extended, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task,
+    BootTime, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task,
     WallTime, connection_config, connection_info, listening_config, listening_info,
 };
 use doublehold_sim::{Host, HostLike};
@@ -206,9 +206,9 @@ impl<H: HostLike> Env for SimEnv<H> {
         self.of_thread(client).mark("extending").await;
     }
 
-    async fn renewed(&self, came_to: &Extended) {
+    async fn renewed(&self, came_to: Result<Option<Deadline>, String>) {
         let client = self.recorder.acting_for(self.client);
-        self.recorder.renewed(client, came_to);
+        self.recorder.renewed(client, came_to.map(|deadline| deadline.map(clocks::deadline)));
         self.of_thread(client).mark("extend").await;
     }
 

@@ -199,7 +199,8 @@ impl Shares {
             match share.way {
                 Way::Set if takes => owners = vec![owner],
                 Way::Counted if takes => owners.push(owner),
-                // What its own client took by another call, as an inner acquire does, is its own whoever else marks alike.
+                // What its own client took by another call, as an inner acquire does, is its own whoever else marks
+                // alike.
                 Way::Found if takes && share.only_found && has_client(&owners, owner.0) => owners.push(owner),
                 Way::Found if takes && !owners.is_empty() && is_an_owners(mark, told) => owners.push(owner),
                 _ => {}

@@ -6,7 +6,10 @@ use crate::wiring::row::{ONE, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [keys(), tokens(), extending(), deadlines(), probes(), giving_back()].into_iter().flatten().collect()
+    [keys(), tokens(), extending(), deadlines(), probes(), giving_back(), taking_back()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -310,11 +313,13 @@ const TAKEN_OVER: [(&str, &str); 4] = [
     ),
 ];
 
+/// How often the node executed a command for c1 after it began to give back.
+fn after_release(seen: &Seen, command: &str) -> usize {
+    let release = seen.marks("c1", "release")[0];
+    seen.executed("A", command, "c1").into_iter().filter(|at| *at > release).count()
+}
+
 fn giving_back() -> Vec<Row> {
-    fn after_release(seen: &Seen, command: &str) -> usize {
-        let release = seen.marks("c1", "release")[0];
-        seen.executed("A", command, "c1").into_iter().filter(|at| *at > release).count()
-    }
     vec![
         Row {
             word: "lock.release=delex-ifeq",
@@ -366,6 +371,11 @@ fn giving_back() -> Vec<Row> {
             shows: |_, with| after_release(with, "EVALSHA") == 1 && after_release(with, "DEL") == 0,
             ..Row::on(BY_A_TIME)
         },
+    ]
+}
+
+fn taking_back() -> Vec<Row> {
+    vec![
         Row {
             word: "lock.asks_again",
             claim: "a key that is gone when it is read is asked for anew, and not taken over",

@@ -7,7 +7,7 @@ use crate::wiring::row::{ONE, REDLOCK, Row, Sets, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen, applied, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [intervals(), ends(), news(), releases()].into_iter().flatten().collect()
+    [intervals(), counted(), ends(), news(), releases()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -111,6 +111,11 @@ fn intervals() -> Vec<Row> {
             shows: |without, with| !lasts(without, "A") && lasts(with, "A"),
             ..Row::on(JOB)
         },
+    ]
+}
+
+fn counted() -> Vec<Row> {
+    vec![
         Row {
             word: "lock.renew_every",
             claim: "a key with a list lasts as long as its holder's work",

@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::clock::Deadline;
 use crate::env::Task;
+use crate::times::Deadline;
 
 /// The watchdog of a grant, as its holder sees it. Clones are of the same.
 ///
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Watch {
-    pub(super) fn new(deadline: Option<Deadline>) -> Self {
+    pub(crate) fn new(deadline: Option<Deadline>) -> Self {
         let (lost, told, stopped, task, waiting) = (false, false, false, None, Vec::new());
         Self(Arc::new(Mutex::new(State { deadline, lost, told, stopped, task, waiting })))
     }
@@ -61,21 +61,21 @@ impl Watch {
     }
 
     /// Whether the watchdog knows that the lock is lost.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.state().lost
     }
 
     /// Whether the watchdog was stopped.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
-    pub(super) fn extended(&self, deadline: Option<Deadline>) {
+    pub(crate) fn extended(&self, deadline: Option<Deadline>) {
         self.state().deadline = deadline;
     }
 
     /// The lock is lost, and the holder is told, or not.
-    pub(super) fn lose(&self, tell: bool) {
+    pub(crate) fn lose(&self, tell: bool) {
         let mut state = self.state();
         state.lost = true;
         state.told |= tell;
@@ -85,12 +85,12 @@ impl Watch {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    pub(super) fn runs(&self, task: Task) {
+    pub(crate) fn runs(&self, task: Task) {
         self.state().task = Some(task);
     }
 
     /// Ends the watchdog where it waits. What it has sent is not recalled, and what comes of that is not looked at.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.stopped = true;
         let task = state.task.take();

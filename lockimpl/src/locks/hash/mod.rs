@@ -1,14 +1,15 @@
 //! A hash on one node, or on whichever is master: the field of a thread that holds the lock counts how often it took
 //! it.
 //!
-//! Whoever finds its own field counts it up, and so takes a lock again that it has; whoever gives back counts down, and
-//! deletes the key at nothing. A field is called `id:thread`: an id that a process draws once, and the number of a
-//! thread in it. Each lock that is built is a thread of its own.
-//!
-//! The count is the node's. So a reply that is lost may leave it one too high, and a key that ended between an outer
-//! and an inner acquire begins anew at one: the inner release deletes it, and the outer one finds nothing.
+//! Whoever finds its own field counts it up, and so takes a lock again that it has; whoever gives back counts down,
+//! and deletes the key at nothing. A field is called `id:thread`: an id that a process draws once, and the number of
+//! a thread in it. Each lock that is built is a thread of its own.  The count is the node's. So a reply that is lost
+//! may leave it one too high, and a key that ended between an outer and an inner acquire begins anew at one: the
+//! inner release deletes it, and the outer one finds nothing.
 //!
 //! Assumes nodes that do not forget. Does not model fair queues, nor threads whose numbers are used again.
+
+mod switches;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,183 +19,20 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::clock::{Lease, Timing};
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::clock::Lease;
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
+use crate::link::{Failure, Link};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
-use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{RUNS_A_SCRIPT, Request, millis, says_yes};
+use crate::request::{Request, millis, says_yes};
 use crate::scripted::Scripted;
-use crate::switch::{Switches, Unfit};
-use crate::transport::Transport;
-use crate::waiting::{Wait, Waiting, Wake, signal_of};
+use crate::waiting::{Wait, signal_of};
 
-/// The switches of the lock that is a hash.
-#[derive(Clone)]
-pub(super) struct HashConfig {
-    pub(super) timing: Timing,
-    request_timeout: Option<Duration>,
-    on_timeout: OnTimeout,
-    transport: Transport,
-    /// Whether an acquire without a reply is counted down again, once and at once.
-    release_on_failure: bool,
-    pub(super) waiting: Waiting,
-}
+pub(in crate::locks) use switches::HashConfig;
+pub(crate) use switches::{Hash, HashReplicated};
+use switches::{Synced, link};
 
-impl LockConfig for HashConfig {
-    fn read(form: &mut Form<'_>) -> Self {
-        Self {
-            timing: Timing::choose(form, Timing::unchecked()),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
-            on_timeout: OnTimeout::choose(form),
-            transport: Transport::choose(form),
-            release_on_failure: form.flag(
-                "release_on_failure",
-                false,
-                "try once to take back a claim that failed and may have set the key",
-            ),
-            waiting: Waiting::choose(form),
-        }
-    }
-
-    fn facts(&self) -> Facts {
-        let to_hold = [&RUNS_A_SCRIPT[..], &self.waiting.sends()].concat();
-        Facts {
-            sends: Some(Sends { to_hold, to_extend: RUNS_A_SCRIPT.to_vec() }),
-            extends: true,
-            deadline: self.timing.has_deadline(),
-            fencing: false,
-            waits: self.waiting.waits(),
-            renews: false,
-            readmits: true,
-        }
-    }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        let cause = match self.waiting.wake {
-            Wake::List => "the release of a hash publishes, and leaves nothing on a list",
-            Wake::Tracking => "a key that is a hash cannot be read with GET, which is how it is tracked",
-            Wake::None | Wake::Poll | Wake::Pubsub | Wake::Keyspace => {
-                return self.timing.unfit(ttl).or_else(|| self.waiting.unfit());
-            }
-        };
-        Some(Unfit { cause: cause.into(), hint: "use `wake = \"pubsub\"`".into() })
-    }
-}
-
-/// The same where the master is followed, with what replicas must have.
-#[derive(Clone)]
-struct FollowingConfig {
-    lock: HashConfig,
-    synced: Synced,
-    timeout: Duration,
-}
-
-/// Which replicas must have a write for it to count. The master waits for all that follow it, or until the time is
-/// over.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Synced {
-    /// None: nobody waits.
-    #[default]
-    None,
-    /// One of those that followed the master when it was asked last, and none if none did: another may be promoted.
-    Any,
-    /// All nodes but the master, also those that do not follow it.
-    All,
-}
-
-impl Choice for Synced {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("none", Self::None), ("any", Self::Any), ("all", Self::All)];
-}
-
-impl LockConfig for FollowingConfig {
-    fn read(form: &mut Form<'_>) -> Self {
-        let lock = HashConfig::read(form);
-        let synced = form.choice(
-            "synced",
-            Synced::default(),
-            "which replicas must have a write for it to count (WAIT)",
-        );
-        let second = Duration::from_secs(1);
-        let timeout = form.positive_duration("wait_timeout", second, "how long the master waits for them");
-        form.needs("synced");
-        Self { lock, synced, timeout }
-    }
-
-    fn facts(&self) -> Facts {
-        let mut facts = self.lock.facts();
-        if let Some(sends) = &mut facts.sends {
-            sends.to_hold.push("ROLE");
-            sends.to_hold.extend((self.synced != Synced::None).then_some("WAIT"));
-        }
-        facts
-    }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        self.lock.unfit(ttl)
-    }
-}
-
-/// The kind of this lock.
-pub(crate) struct Hash;
-
-/// The same on whichever node is master.
-pub(crate) struct HashReplicated;
-
-impl<E: Env> LockKind<E> for Hash {
-    fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<HashConfig>(
-            "hash",
-            "a hash on one node that counts how often a thread took the lock, which may take it again",
-            "Redisson's RLock: HINCRBY of the field of a thread, in scripts",
-            Nodes::One,
-        )
-        .sending(scripts())
-    }
-
-    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let node = only_node("hash", nodes)?;
-        let lock = HashConfig::chosen(chosen)?;
-        let link = link(&env, &lock, node);
-        let synced = (Synced::None, Duration::ZERO);
-        Ok(BoxLock::new(HashLock::new(env, lock, synced, Masters::only(link))))
-    }
-}
-
-impl<E: Env> LockKind<E> for HashReplicated {
-    fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<FollowingConfig>(
-            "hash-replicated",
-            "the same hash on whichever node is master, followed when another is promoted",
-            "Redisson's RLock with replicas: WAIT after each script (`checkLockSyncedSlaves`)",
-            Nodes::Replicated,
-        )
-        .sending(scripts())
-    }
-
-    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        if nodes.is_empty() {
-            return Err(ConfigError::NoNodes);
-        }
-        let FollowingConfig { lock, synced, timeout } = FollowingConfig::chosen(chosen)?;
-        let masters = Masters::among(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
-        Ok(BoxLock::new(HashLock::new(env, lock, (synced, timeout), masters)))
-    }
-}
-
-fn link<E: Env>(env: &E, config: &HashConfig, node: NodeName) -> Link<E> {
-    Link::new(node, config.request_timeout, config.on_timeout).through(env, config.transport)
-}
-
-pub(super) fn scripts() -> Vec<String> {
+pub(in crate::locks) fn scripts() -> Vec<String> {
     [&ACQUIRE, &RELEASE, &EXTEND].map(|script| script.source().to_owned()).into()
 }
 
@@ -261,7 +99,7 @@ impl Process {
     }
 }
 
-pub(super) struct HashLock<E: Env> {
+pub(in crate::locks) struct HashLock<E: Env> {
     env: E,
     config: HashConfig,
     synced: (Synced, Duration),
@@ -294,7 +132,7 @@ impl<E: Env> HashLock<E> {
     }
 
     /// The field that is its own.
-    pub(super) fn field(&self) -> Token {
+    pub(in crate::locks) fn field(&self) -> Token {
         Token::new(format!("{}:{}", self.env.shared::<Process>().id(&self.env), self.thread))
     }
 
@@ -377,7 +215,7 @@ impl<E: Env> HashLock<E> {
     }
 
     /// Asks once. Whoever calls it says what marks the keys.
-    pub(super) async fn ask(&mut self, key: &str, ttl: Duration) -> Acquired {
+    pub(in crate::locks) async fn ask(&mut self, key: &str, ttl: Duration) -> Acquired {
         let field = self.field();
         self.lease = ttl;
         let lease = self.config.timing.start(&self.env, ttl).await;
@@ -448,7 +286,12 @@ impl<E: Env> Lock for HashLock<E> {
 
 impl<E: Env> HashLock<E> {
     /// The same, and waits for so long at most.
-    pub(super) async fn ask_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
+    pub(in crate::locks) async fn ask_within(
+        &mut self,
+        resource: &str,
+        ttl: Duration,
+        limit: Duration,
+    ) -> Acquired {
         let (env, waiting) = (self.env.clone(), self.config.waiting.clone());
         let Some(link) = self.masters.link(&env).await else { return self.ask(resource, ttl).await };
         let way = (link.node().clone(), self.config.request_timeout);
@@ -466,7 +309,7 @@ impl<E: Env> HashLock<E> {
     }
 
     /// Makes the lease long again where the field is there, and says whether it is.
-    pub(super) async fn prolong(
+    pub(in crate::locks) async fn prolong(
         &mut self,
         key: &str,
         field: &Token,
@@ -477,7 +320,7 @@ impl<E: Env> HashLock<E> {
         reply.map(|(reply, doubt)| (says_yes(&reply), doubt))
     }
 
-    pub(super) async fn give_back(&mut self, key: &str, field: &Token) -> Released {
+    pub(in crate::locks) async fn give_back(&mut self, key: &str, field: &Token) -> Released {
         if let Some(count) = self.held.get_mut(key) {
             *count -= 1;
             if *count == 0 {
@@ -488,19 +331,19 @@ impl<E: Env> HashLock<E> {
     }
 
     /// The way to the node, for a command that the lock itself does not send.
-    pub(super) async fn link(&mut self) -> Option<&mut Link<E>> {
+    pub(in crate::locks) async fn link(&mut self) -> Option<&mut Link<E>> {
         self.masters.link(&self.env).await
     }
 
     /// The same lock on one node of several, of one thread with the others.
-    pub(super) fn of_several(env: E, config: HashConfig, node: NodeName, thread: u64) -> Self {
+    pub(in crate::locks) fn of_several(env: E, config: HashConfig, node: NodeName, thread: u64) -> Self {
         let link = link(&env, &config, node);
         let (lease, held, synced) = (Duration::ZERO, BTreeMap::new(), (Synced::None, Duration::ZERO));
         Self { env, config, synced, followers: None, masters: Masters::only(link), thread, lease, held }
     }
 
     /// The number of a thread that begins.
-    pub(super) fn next_thread(env: &E) -> u64 {
+    pub(in crate::locks) fn next_thread(env: &E) -> u64 {
         env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
