@@ -90,7 +90,7 @@ impl Worlds {
         let nodes = match lock.nodes {
             Nodes::One => 1..=1,
             Nodes::Replicated => 2..=3,
-            Nodes::Independent => 1..=5,
+            Nodes::Independent => lock.least_nodes..=5,
         };
         let program = ["acquire", "read", "work 50ms..2s", "check", "write", "release"];
         Worlds {

@@ -161,7 +161,12 @@ impl<'a> Field<'a> {
         let unknown = table.iter().find(|(key, _)| !known.is_empty() && !known.contains(&key.as_str()));
         if let Some((key, node)) = unknown {
             let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
-            let hint = suggest::hint(key, known);
+            let hint = match &self.path[..] {
+                "lock" if suggest::alike(key, known).is_empty() => {
+                    "`doublehold locks NAME` shows what a lock takes".to_owned()
+                }
+                _ => suggest::hint(key, known),
+            };
             return Err(Problem::new(node.origin, format!("unknown key `{}`{within}", shorten(key)), hint));
         }
         Ok(Section { path: self.path.clone(), table, origin: self.node.origin })

@@ -151,6 +151,7 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     let nodes = match lock.nodes {
         Nodes::One => "one node",
         Nodes::Replicated => "a master and the nodes that replicate it",
+        Nodes::Independent if lock.least_nodes > 1 => "two nodes or more that know nothing of each other",
         Nodes::Independent => "any number of nodes that know nothing of each other",
     };
     let mut lines = vec![format!("runs on: {nodes}")];

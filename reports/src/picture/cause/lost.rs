@@ -148,14 +148,29 @@ fn deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String>
         let by = released_by(facts, it).find(|by| *by != it.key.grant)?;
         Some((it, facts.claim(by)?))
     })?;
-    let (who, node, release) = (facts.client(by.client), facts.host(it.key.node), facts.run.release);
+    let (who, node) = (facts.client(by.client), facts.host(it.key.node));
     let own = facts.keys_of(by.grant).iter().filter(|key| key.node == it.key.node);
     let own_gone = own.filter_map(|key| expired(key)).find(|at| *at <= it.at);
     let (own, then) = match own_gone.and_then(|at| meanwhile(facts, by, at)) {
         Some(meanwhile) => (format!("{who}'s key expired on {node} while {meanwhile}; "), "then "),
         None => (String::new(), ""),
     };
-    Some(format!("{own}{who}'s {release} {then}deleted {holder}'s key on {node}"))
+    let (release, whose) = release_of(facts, by, it.key.grant, holder);
+    Some(format!("{own}{who}'s {release} {then}deleted {whose} on {node}"))
+}
+
+/// What a call sent that deleted another grant's key, and whose key that was: the client's own, if both are its.
+pub(super) fn release_of(facts: &Facts<'_>, by: &Claim, held: CallId, holder: &str) -> (String, String) {
+    let release = facts.run.release;
+    match facts.claim(held) {
+        Some(claim) if claim.client == by.client && by.grant < held => {
+            (format!("late {release} of an earlier grant"), "its own key".to_owned())
+        }
+        Some(claim) if claim.client == by.client => {
+            (format!("{release} of a later grant"), "its own key".to_owned())
+        }
+        _ => (release.to_owned(), format!("{holder}'s key")),
+    }
 }
 
 /// By the second holder itself.

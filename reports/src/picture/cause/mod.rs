@@ -147,6 +147,10 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
         return Some(format!("{name} {did} {holder}'s key on {node}{stays}"));
     }
     let node = facts.run.history.header().node(it.node);
+    if it.held_client == Some(it.client) && it.op == KeyOp::Release {
+        let (release, whose) = lost::release_of(facts, facts.claim(it.by)?, it.held, "");
+        return Some(format!("{}'s {release} deleted {whose} on {}", facts.client(it.client), clean(&node)));
+    }
     let own = facts.keys_of(it.by).iter().filter(|key| facts.host(key.node) == clean(&node));
     let gone = own.filter_map(|key| expired(key)).any(|at| at <= it.at);
     let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));

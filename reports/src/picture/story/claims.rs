@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::instant;
-use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs};
+use doublehold_history::{CallId, ClientId, EventKind, LockId, Overlap, ReleaseOutcome, TrueNs};
 use doublehold_lockimpl::Refusal;
 use doublehold_words::{clean, duration, list};
 
@@ -144,7 +144,14 @@ impl ClaimEvents<'_> {
     fn others_holding(&self, at: TrueNs, grant: CallId) -> Vec<String> {
         let overlaps = self.facts.overlaps_of(grant).iter();
         let begins = overlaps.filter(|it| it.from == at && it.grants[1] == grant);
-        begins.map(|it| self.facts.client(it.clients[0])).collect()
+        // One may hold it by several grants.
+        let mut others: Vec<ClientId> = Vec::new();
+        for other in begins.map(|it| it.clients[0]) {
+            if !others.contains(&other) {
+                others.push(other);
+            }
+        }
+        others.into_iter().map(|other| self.facts.client(other)).collect()
     }
 
     /// `surely`: it was told so.
@@ -213,16 +220,37 @@ impl ClaimEvents<'_> {
     fn ended(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
         // A release after the client noticed that its lease had expired ends nothing more.
         let held = self.claimed.remove(&(client, grant));
-        let over = self.facts.overlaps_of(grant).iter();
-        let over = over.filter(|it| held && it.to == at && !it.open_ended);
         let mut rank = self.rank(grant, rank);
-        for overlap in over {
-            let other = if overlap.grants[0] == grant { overlap.clients[1] } else { overlap.clients[0] };
-            let (other, long) = (self.facts.client(other), duration(overlap.to.since(overlap.from)));
+        for (other, from) in self.double_holds_over(at, grant).into_iter().filter(|_| held) {
+            let (other, long) = (self.facts.client(other), duration(at.since(from)));
             words.push_str(&format!("; end of its double hold with {other}, after {long}"));
             rank = Rank::Proof;
         }
         self.add(at, client, rank, words);
+    }
+
+    /// With whom a client holds no longer when one of its grants ends, and since when it did so by that. Who holds by
+    /// another grant as well goes on.
+    fn double_holds_over(&self, at: TrueNs, grant: CallId) -> Vec<(ClientId, TrueNs)> {
+        let sides = |it: &Overlap, of: CallId| {
+            let (own, other) = if it.grants[0] == of { (0, 1) } else { (1, 0) };
+            (it.clients[own], it.clients[other], it.grants[other])
+        };
+        let mut over: Vec<(ClientId, TrueNs)> = Vec::new();
+        for overlap in self.facts.overlaps_of(grant).iter().filter(|it| it.to == at && !it.open_ended) {
+            let (own, other, theirs) = sides(overlap, grant);
+            let mut with_other = self.facts.overlaps_of(theirs).iter();
+            let goes_on = with_other.any(|it| {
+                let runs = it.from <= at && (at < it.to || it.open_ended);
+                runs && sides(it, theirs).1 == own
+            });
+            match over.iter_mut().find(|(known, _)| *known == other) {
+                _ if goes_on => {}
+                Some((_, from)) => *from = overlap.from.min(*from),
+                None => over.push((other, overlap.from)),
+            }
+        }
+        over
     }
 
     fn died(&mut self, at: TrueNs, client: ClientId) {

@@ -33,25 +33,40 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
-                let name = facts.client(*client);
                 let node = clean(&facts.run.history.header().node(*node));
-                let of = facts.of_lock(*held);
-                let holder = holder(facts, *held).unwrap_or_else(|| "another grant".to_owned());
-                let words = match op {
-                    KeyOp::Release => format!("{name}'s release deletes {holder}'s key{of} on {node}"),
-                    KeyOp::Extend => {
-                        // An extension may also have counted down, or put a token of its own there.
-                        let what =
-                            facts.claim(*by).map_or("attempt moves the expiry of", |_| "extension changes");
-                        format!("{name}'s {what} {holder}'s key{of} on {node}")
-                    }
-                };
+                let words = touched(facts, at, *client, *by, *held, *op);
+                let words = format!("{words}{} on {node}", facts.of_lock(*held));
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             _ => {}
         }
     }
     events
+}
+
+/// What a call did to the key of another: before its grant, it is an attempt.
+fn touched(facts: &Facts<'_>, at: TrueNs, client: ClientId, by: CallId, held: CallId, op: KeyOp) -> String {
+    let name = facts.client(client);
+    let granted = facts.claim(by).is_some_and(|claim| claim.span.from <= at);
+    // An extension may also have counted down, or put a token of its own there.
+    let (what, did) = match op {
+        KeyOp::Release => ("release", "deletes"),
+        KeyOp::Extend if granted => ("extension", "changes"),
+        KeyOp::Extend => ("attempt", "moves the expiry of"),
+    };
+    match holder(facts, held) {
+        Some(holder) if holder == name => {
+            let which = if by < held { "an earlier" } else { "a later" };
+            let of = match (op, granted) {
+                (_, true) => format!(" of {which} grant"),
+                (KeyOp::Release, false) => format!(" of {which} attempt"),
+                (KeyOp::Extend, false) => String::new(),
+            };
+            format!("{name}'s {what}{of} {did} its own key")
+        }
+        Some(holder) => format!("{name}'s {what} {did} {holder}'s key"),
+        None => format!("{name}'s {what} {did} another grant's key"),
+    }
 }
 
 /// Whose key it is: a client's that was granted the lock, or one's that set it and has not heard of it.

@@ -10,6 +10,7 @@ use regex_lite::Captures;
 
 use crate::sentences::faults::{end_of, is_stopped, kind_of};
 use crate::sentences::seen::{Claim, Seen, between, clock_of, says};
+use crate::sentences::touches;
 
 /// A kind of cause, and whether what it says is so. `None`: it names what is not there.
 pub(crate) struct Rule {
@@ -152,20 +153,11 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
-        holds: |seen, it| {
-            let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
-            let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
-            let deleted = gone.any(|(at, how)| {
-                let release = |what: &EventKind| match what {
-                    EventKind::KeyTouched { client, op, .. } => *client == by && *op == KeyOp::Release,
-                    _ => false,
-                };
-                how == KeyEnd::Deleted && seen.history(at).any(release)
-            });
-            let named = (&it["release"] == "plain DEL") == sends_plain_del(seen);
-            let let_in = it.name("later").is_none_or(|_| granted_by(seen, it) == Some(true));
-            Some(deleted && it["by"] != it["who"] && named && let_in)
-        },
+        holds: |seen, it| Some(touches::freed_anothers(seen, it)? && let_in(seen, it)?),
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s (?:late (?<release>release|plain DEL) of an earlier|(?<again>release|plain DEL) of a later) grant (?:then )?deleted its own key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
+        holds: |seen, it| Some(touches::freed_its_own(seen, it)? && let_in(seen, it)?),
     },
     Rule {
         says: r"^(?<taker>\w+)(?:, whose wall clock was (?<ahead>[\d.]+ \S+) ahead of (?<again>\w+)'s,)? overwrote (?<who>\w+)'s key on (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
@@ -287,7 +279,7 @@ fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: Cal
     if it.name("none").is_some() {
         return Some(deadline.is_none());
     }
-    let asked = asked(seen, grant)?;
+    let asked = seen.asked(grant)?;
     if it.name("passed").is_some() {
         return Some(seen.all().any(|(when, what)| {
             matches!(what, EventKind::DeadlinePassed { grant: of, .. } if *of == grant) && when <= at
@@ -311,12 +303,6 @@ fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: Cal
     Some(deadline?.clock == ClockKind::Wall && stepped)
 }
 
-fn asked(seen: &Seen<'_>, wanted: CallId) -> Option<TrueNs> {
-    seen.all().find_map(|(at, what)| {
-        matches!(what, EventKind::AcquireStarted { call, .. } if *call == wanted).then_some(at)
-    })
-}
-
 /// Nothing is violated, and a client refused a grant by the figures of the sentence: no more time than truly passed, of
 /// a lease less what is published to be given up for drift.
 fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
@@ -327,7 +313,7 @@ fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
         }
         _ => None,
     })?;
-    let asked = asked(seen, call)?;
+    let asked = seen.asked(call)?;
     let ttl = seen.report.scenario.lock.ttl;
     let allowed = says(&it["allowed"], ttl - ttl / 100 - Duration::from_millis(2));
     let took = Duration::from_secs_f64(it["took"].split(' ').next()?.parse().ok()?);
@@ -347,7 +333,12 @@ fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     Some(allowed && bounds && stopped && harmless && clock == it["clock"])
 }
 
-fn sends_plain_del(seen: &Seen<'_>) -> bool {
+/// Whether the later client of a sentence, if it has one, was granted the lock as it says.
+fn let_in(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    if it.name("later").is_some() { granted_by(seen, it) } else { Some(true) }
+}
+
+pub(crate) fn sends_plain_del(seen: &Seen<'_>) -> bool {
     let release = seen.report.scenario.lock.switches.get("release");
     release.is_some_and(|release| release.to_string() == "plain-delete")
 }

@@ -4,6 +4,7 @@ use doublehold_history::{CallId, ClientId, ClockKind, EventKind, KeyOp, TrueNs};
 use regex_lite::Captures;
 
 use crate::sentences::seen::{Seen, between, says};
+use crate::sentences::touches;
 use crate::sentences::waits;
 
 /// A kind of evidence, and whether what it says is so. `None`: it names what is not there.
@@ -35,6 +36,10 @@ pub(crate) const RULES: &[Rule] = &[
             let by = CallId(it["by"].parse().ok()?);
             Some(wrong_key(seen, it)? && !seen.claims.iter().any(|claim| claim.grant == by))
         },
+    },
+    Rule {
+        says: r#"^(?<who>\w+)'s extension of grant (?<by>\d+) changed the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
+        holds: touches::wrong_extension,
     },
     Rule {
         says: r#"^(?<who>\w+)'s attempt (?<by>\d+), which was not granted, moved the expiry of the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
@@ -116,6 +121,7 @@ fn stale_write(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let own = seen.claims.iter().find(|claim| claim.grant == grant)?;
     let overtaken = seen.claims.iter().any(|claim| {
         let then = own.from < claim.from && claim.from <= at && is(&it["granted"], claim.from);
+        let then = then && claim.hold != own.hold;
         claim.client == later && then && says(&it["long"], between(claim.from, at))
     });
     Some(is(&it["at"], at) && is(&it["own"], own.from) && overtaken && it["again"] == it["who"])

@@ -5,10 +5,12 @@
 mod causes;
 mod evidence;
 mod faults;
+mod grants;
 mod lanes;
 mod rules;
 mod seen;
 mod several;
+mod touches;
 mod waits;
 
 use std::collections::BTreeSet;
@@ -215,6 +217,37 @@ const OTHERS: &[(&str, &str)] = &[
             { kind = "pause", host = "c1", for = "4s", at = "c1's grant" },
             { kind = "crash", host = "c1", for = "1s", at = "1s after c1's grant" },
         ]
+        "#,
+    ),
+    (
+        "a late release deletes the same client's next key, and nobody enters",
+        r#"
+        claim = "c1's clock stands still, so its second token is its first"
+        lock = { algorithm = "single", ttl = "3s", token_value = "timestamp" }
+        nodes = { names = ["A"], scripts = "loaded" }
+        clients = [
+            { name = "c1", program = ["acquire", "work 500ms", "release", "acquire", "work 2500ms", "release"] },
+        ]
+        faults = [
+            { kind = "clock-freeze", host = "c1", clock = "wall", for = "5s", at = "0s" },
+            { kind = "packet-delay", from = "c1", to = "A", by = "4s", at = "c1's release" },
+        ]
+        "#,
+    ),
+    (
+        "a process stops with its threads, and one of them holds twice",
+        r#"
+        claim = "c1 gives its inner grant back while c3 holds, and c2 waits in c1's process"
+        lock = { algorithm = "thread-count", ttl = "3s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", process = "web", program = [
+                "acquire", "acquire", "work 1s", "release", "work 1s", "release",
+            ] },
+            { name = "c2", process = "web", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
+            { name = "c3", program = ["acquire", "work 9s", "release"], start = "c1's grant" },
+        ]
+        faults = [{ kind = "pause", host = "web", for = "4s", at = "500ms after c1's grant" }]
         "#,
     ),
 ];

@@ -1,16 +1,18 @@
 //! Which facts a sentence may be made from: one rule for each kind, checked against the run as [`Seen`] reads it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doublehold_history::{CallId, ClientId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan};
-use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_history::{ClientId, EventKind, ReleaseOutcome, TrueNs};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan};
+use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
 use crate::sentences::faults::{end_of, kind_of, link_over, loaded, nothing_else_stops, over, starts_again};
-use crate::sentences::seen::{Claim, Seen, between, says};
+use crate::sentences::grants;
+use crate::sentences::seen::{Seen, between, says};
+use crate::sentences::touches;
 
 /// A kind of sentence, and whether what it says is so. `None`: it names what is not there.
 pub(crate) struct Rule {
@@ -21,7 +23,7 @@ pub(crate) struct Rule {
 pub(crate) const RULES: &[Rule] = &[
     Rule {
         says: r#"^(?<who>\w+) is granted "(?<lock>[^"]+)"(?: by (?<nodes>.+?))?(?:, with fencing number (?<number>\d+))?(?:, while (?<others>.+) still believes? in (?:its|their) own grants?: double hold)?$"#,
-        holds: granted,
+        holds: grants::granted,
     },
     Rule {
         says: r"^(?<who>\w+) (?<verb>is refused|does not learn whether it was granted the lock): (?<why>.*?)(?:; (?<took>[\d.]+ \S+) had passed since it asked, and the lease is (?<lease>[\d.]+ \S+))?(?: \((?<count>\d+) times, until (?<until>[\d.]+ s)\))?$",
@@ -94,11 +96,15 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         says: r"^(?<who>\w+)'s release deletes (?<holder>\w+)'s key on (?<node>\w+)$",
-        holds: deletes_anothers,
+        holds: touches::deletes_anothers,
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s (?<what>release|extension) of (?<which>an earlier|a later) (?<kind>grant|attempt) (?<did>deletes|changes) its own key on (?<node>\w+)$",
+        holds: touches::touches_its_own,
     },
     Rule {
         says: r"^(?<who>\w+)'s (?<what>extension|attempt) (?:changes|moves the expiry of) (?<holder>\w+)'s key on (?<node>\w+)$",
-        holds: moves_anothers,
+        holds: touches::changes_anothers,
     },
     Rule {
         says: r"^(?<who>\w+)'s key is overwritten on (?<nodes>.+)$",
@@ -156,53 +162,6 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
 ];
-
-fn granted(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
-    let (who, grant) = (seen.client(&it["who"])?, seen.granted(at, &it["who"])?);
-    let nodes = match it.name("nodes") {
-        Some(nodes) => seen.hosts(nodes.as_str())?,
-        None => vec![HostIndex(0)],
-    };
-    let all = seen.report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count();
-    let named = it.name("nodes").is_some() == (all > 1);
-    let numbered = seen.history(at).any(|what| {
-        let number = it.name("number").and_then(|number| number.as_str().parse().ok());
-        matches!(what, EventKind::Granted { grant: given, fencing, .. } if *given == grant && *fencing == number)
-    });
-    let others = seen.claims.iter().filter(|claim| claim.client != who && seen.claims_at(claim.client, at));
-    let others: BTreeSet<ClientId> = others.map(|claim| claim.client).collect();
-    let said: BTreeSet<ClientId> = match it.name("others") {
-        Some(names) => {
-            seen.hosts(names.as_str())?.into_iter().filter_map(|host| client_of(seen, host)).collect()
-        }
-        None => BTreeSet::new(),
-    };
-    let voted = nodes.iter().all(|node| voted(seen, *node, who, grant, at));
-    Some(named && numbered && others == said && voted && [&it["lock"]] == seen.report.scenario.lock.names[..])
-}
-
-fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {
-    (0..seen.report.scenario.clients.len() as u32).map(ClientId).find(|client| seen.host_of(*client) == host)
-}
-
-/// The commands that set a lock's key.
-const SETTING: [&str; 4] = ["SET", "EVALSHA", "SETNX", "GETSET"];
-
-/// A node said yes: it executed the client's command, which set the key, and its reply was there before the grant.
-fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: TrueNs) -> bool {
-    let client = seen.world(seen.host_of(who));
-    let set = seen.report.keys.iter().filter(|key| key.grant == grant && key.node == node && key.from <= at);
-    set.filter(|key| key.origin == KeyOrigin::Executed).any(|key| {
-        let executed = |event: &Event| {
-            matches!(event, Event::Mark { host, label, about: Some(about) }
-                if *host == seen.world(node) && *about == client && SETTING.contains(&label.as_ref()))
-        };
-        let answered = seen.trace.iter().filter(|record| (key.from.0..=at.0).contains(&record.at.0)).any(|record| {
-            matches!(record.event, Event::Delivered { from, to, .. } if from == seen.world(node) && to == client)
-        });
-        seen.trace(key.from).any(executed) && answered
-    })
-}
 
 /// The first of a row of refusals for one reason, which a grant or another reason ends.
 fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
@@ -301,18 +260,24 @@ fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     // It may have noticed before that its claim was over, or at this very instant, which has a sentence of its own.
     let noticed = &it["what"] == "calls release" && seen.history(at).any(noticed);
     let Some(claim) = claim.filter(|_| !noticed) else { return Some(it["ends"].is_empty()) };
-    let overlaps = |other: &&Claim| {
-        let from = claim.from.max(other.from);
-        other.client != who && from < at && other.to.is_none_or(|to| to >= at)
-    };
-    let mut over: Vec<&Claim> = seen.claims.iter().filter(overlaps).collect();
+    // Where another grant of its own goes on, a double hold ends only with the other's.
+    let goes_on = seen.claims.iter().any(|own| {
+        own.client == who && own.grant != ended && own.from <= at && own.to.is_none_or(|to| at < to)
+    });
+    let mut over: BTreeMap<ClientId, TrueNs> = BTreeMap::new();
+    for other in seen.claims.iter().filter(|other| other.client != who && other.from < at) {
+        if other.to == Some(at) || (!goes_on && other.to.is_none_or(|to| to > at)) {
+            let from = claim.from.max(other.from);
+            over.entry(other.client).and_modify(|first| *first = from.min(*first)).or_insert(from);
+        }
+    }
+    over.retain(|_, from| *from < at);
     for said in it["ends"].split("; end of its double hold with ").filter(|said| !said.is_empty()) {
         let (other, long) = said.split_once(", after ")?;
-        let other = seen.client(other)?;
-        let index = over
-            .iter()
-            .position(|it| it.client == other && says(long, between(claim.from.max(it.from), at)))?;
-        over.remove(index);
+        let from = over.remove(&seen.client(other)?)?;
+        if !says(long, between(from, at)) {
+            return Some(false);
+        }
     }
     Some(over.is_empty())
 }
@@ -371,10 +336,12 @@ fn applied(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         _ => None,
     })?;
     let own = seen.claims.iter().find(|claim| claim.grant == written)?;
+    // A grant within another is of its hold, which has its place since the first.
+    let hold = seen.claims.iter().find(|claim| claim.grant == own.hold)?;
     let mut later = seen
         .claims
         .iter()
-        .filter(|claim| claim.grant != written && own.from < claim.from && claim.from <= at);
+        .filter(|claim| claim.hold != own.hold && hold.from < claim.from && claim.from <= at);
     let late = match (it.name("long"), it.name("later")) {
         (Some(long), Some(name)) => {
             let name = seen.client(name.as_str())?;
@@ -385,31 +352,6 @@ fn applied(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     };
     let said = it.name("basis").and_then(|basis| basis.as_str().parse().ok());
     Some(late && said == basis)
-}
-
-fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
-    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
-    let gone =
-        seen.keys(&it["holder"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
-    let executed = seen.trace(at).any(|event| {
-        matches!(event, Event::Mark { host, about: Some(about), .. }
-            if *host == seen.world(node) && *about == seen.world(seen.host_of(who)))
-    });
-    Some(gone && executed && it["who"] != it["holder"])
-}
-
-/// The key was there before and after, and what was not granted is no extension.
-fn moves_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
-    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
-    let by = seen.history(at).find_map(|what| match what {
-        EventKind::KeyTouched { client, by, op: KeyOp::Extend, .. } if *client == who => Some(*by),
-        _ => None,
-    })?;
-    let there = seen
-        .keys(&it["holder"])
-        .any(|key| key.node == node && key.from < at && key.until.is_none_or(|(until, _)| at < until));
-    let granted = seen.claims.iter().any(|claim| claim.grant == by);
-    Some(there && granted == (&it["what"] == "extension") && it["who"] != it["holder"])
 }
 
 /// The nodes whose keys of a client ended in one way at, or shortly after, an instant; and the client believed in them.

@@ -22,6 +22,8 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct Claim {
     pub(crate) client: ClientId,
     pub(crate) grant: CallId,
+    /// The grant of the same client that it was given within, and all others of that: itself if there is none.
+    pub(crate) hold: CallId,
     pub(crate) from: TrueNs,
     pub(crate) to: Option<TrueNs>,
     /// What ended it was the end of its client's process.
@@ -62,6 +64,11 @@ impl<'a> Seen<'a> {
         self.report.scenario.clients[client.0 as usize].host
     }
 
+    /// The machine that a client runs on: its process's, if it is a thread.
+    pub(crate) fn machine_of(&self, client: ClientId) -> HostIndex {
+        self.cast.machine(self.host_of(client))
+    }
+
     fn name(&self, host: HostIndex) -> &str {
         &self.report.scenario.hosts[host.0].name
     }
@@ -83,6 +90,13 @@ impl<'a> Seen<'a> {
     /// Whether the client claims the lock just before or at an instant.
     pub(crate) fn claims_at(&self, client: ClientId, at: TrueNs) -> bool {
         self.claims.iter().any(|it| it.client == client && it.from <= at && it.to.is_none_or(|to| at < to))
+    }
+
+    /// When the client of an acquire call made it.
+    pub(crate) fn asked(&self, wanted: CallId) -> Option<TrueNs> {
+        self.all().find_map(|(at, what)| {
+            matches!(what, EventKind::AcquireStarted { call, .. } if *call == wanted).then_some(at)
+        })
     }
 
     /// The client's key spans.
@@ -129,8 +143,10 @@ fn claims(report: &Report) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     for event in report.history.events() {
         let ends: Box<dyn Fn(&Claim) -> bool> = match event.what {
-            EventKind::Granted { client, grant, .. } => {
-                claims.push(Claim { client, grant, from: event.at, to: None, died: false });
+            EventKind::Granted { client, grant, within, .. } => {
+                let outer = claims.iter().find(|claim| Some(claim.grant) == within);
+                let hold = outer.map_or(grant, |outer| outer.hold);
+                claims.push(Claim { client, grant, hold, from: event.at, to: None, died: false });
                 continue;
             }
             EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {

@@ -81,8 +81,8 @@ fn weather(nodes: &[String], stream: &mut Stream) -> String {
 
 fn under_random_weather(name: &str, stream: &mut Stream) -> Scenario {
     let calm = catalog::load(name, &[]).unwrap();
-    let nodes = calm.hosts.iter().map(|host| &host.name).filter(|name| !name.starts_with('c'));
-    let nodes: Vec<String> = nodes.filter(|name| *name != "resource").cloned().collect();
+    let nodes = calm.hosts.iter().filter(|host| host.role == Role::Node);
+    let nodes: Vec<String> = nodes.map(|host| host.name.clone()).collect();
     let sets = [("weather".to_owned(), weather(&nodes, stream))];
     catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"))
 }
