@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Replay;
+use doublehold_scenarios::scenario::Role;
 use doublehold_scenarios::{
     Engine, LeanEngine, Prepared, Report, Scenario, Searchable, Seed, SimEngine, Stepped, catalog,
 };
