@@ -31,6 +31,14 @@ pub fn takes(lock: &Descriptor) -> String {
     }
 }
 
+/// The way out after a key that no lock takes: those that are called alike, or where all are listed, which are many.
+pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
+    match suggest::alike(typed, known)[..] {
+        [] => "`doublehold locks NAME` shows what a lock takes".to_owned(),
+        _ => suggest::hint(typed, known),
+    }
+}
+
 /// The way out after a name that no lock has.
 ///
 /// ```

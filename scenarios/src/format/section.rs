@@ -13,6 +13,7 @@ use super::key::{Choices, Key};
 use super::problem::{ItemOrigin, Problem, Result};
 use super::tree::{Item, ItemValue, Table};
 use super::units;
+use crate::locks;
 
 const LOG_NORMAL_KEYS: &[&str] = &["median", "sigma"];
 
@@ -161,13 +162,9 @@ impl<'a> Field<'a> {
         let unknown = table.iter().find(|(key, _)| !known.is_empty() && !known.contains(&key.as_str()));
         if let Some((key, node)) = unknown {
             let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
-            let hint = match &self.path[..] {
-                "lock" if suggest::alike(key, known).is_empty() => {
-                    "`doublehold locks NAME` shows what a lock takes".to_owned()
-                }
-                _ => suggest::hint(key, known),
-            };
-            return Err(Problem::new(node.origin, format!("unknown key `{}`{within}", shorten(key)), hint));
+            let hint = if self.path == "lock" { locks::hint_at_key } else { suggest::hint };
+            let cause = format!("unknown key `{}`{within}", shorten(key));
+            return Err(Problem::new(node.origin, cause, hint(key, known)));
         }
         Ok(Section { path: self.path.clone(), table, origin: self.node.origin })
     }
