@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::format::vocabulary;
 
@@ -81,6 +82,9 @@ const UNLIKE: &str = "zzzzzzzzzzzzzzzzzzzzzzzz";
 
 /// Where each table is in a file, and what the reader says that it knows there.
 fn known_to_the_reader(at: &str) -> BTreeSet<String> {
+    if at == "lock" {
+        return known_of_locks();
+    }
     let links = ("network.links", "[{ from = 'c1', to = 'M' }]");
     let fault = ("faults", "[{ kind = 'pause', host = 'c1', for = '1s', at = '1s' }]");
     let law = ("network.delay", "{ median = '1ms', sigma = '1/2' }");
@@ -101,6 +105,17 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
         known.retain(|key| !["M", "R1", "R2"].contains(&key.as_str()));
     }
     known
+}
+
+/// The keys of `[lock]` that the reader does not call unknown. They are too many for a refusal to list.
+fn known_of_locks() -> BTreeSet<String> {
+    let of_locks = descriptors().into_iter().flat_map(|lock| lock.switches).map(|switch| switch.name);
+    let keys: BTreeSet<&str> = of_locks.chain(["algorithm", "name", "ttl"]).collect();
+    let is_known = |key: &&str| match read(REPLICATED, &[(&format!("lock.{key}"), "'1'")]) {
+        Ok(_) => true,
+        Err(refusal) => !refusal.contains("unknown key"),
+    };
+    keys.into_iter().filter(is_known).map(str::to_owned).collect()
 }
 
 /// The keys of the vocabulary, by the table they are in.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::descriptors;
-use doublehold_scenarios::scenario::{DelayLaw, LinkSetup};
+use doublehold_scenarios::scenario::{DelayLaw, LinkSetup, Role};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Searchable, Seed, SimEngine};
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use doublehold_statistics::{Confidence, Proportion};
@@ -116,8 +116,8 @@ pub(crate) fn apart(scenario: &Scenario) -> Scenario {
 /// The same with a fixed delay for every way, and no two alike: from one to five milliseconds.
 pub(crate) fn own_delays(scenario: &Scenario, set: u64) -> Scenario {
     let cast = scenario.cast();
-    let hosts = scenario.hosts.iter().map(|host| cast.host(&host.name).expect("one of its hosts"));
-    let hosts: Vec<_> = hosts.collect();
+    let machines = scenario.hosts.iter().filter(|host| !matches!(host.role, Role::Thread(_)));
+    let hosts: Vec<_> = machines.map(|host| cast.host(&host.name).expect("one of its hosts")).collect();
     let ways = hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to)));
     let ways = ways.filter(|(from, to)| from != to).zip(1..);
     let links = ways.map(|((from, to), number): (_, u64)| {
