@@ -31,7 +31,8 @@ pub(crate) static BULLMQ: Profile = Profile {
     flaws: &[
         Flaw {
             what: "a worker that cannot reach Redis for longer than the lock lasts goes on with its job, which another \
-                   worker is given; `lockRenewalFailed` and `error` are events, and nothing stops the processor",
+                   worker is given; `lockRenewalFailed` and `error` are events, and nothing stops the processor unless \
+                   somebody calls `cancelJob` then and it heeds its signal",
             scenario: "bullmq-renewal-fails",
             repaired: "bullmq-renewal-fails/repaired",
         },

@@ -36,7 +36,7 @@ pub(super) static LARAVEL: Profile = Profile {
             repaired: "laravel/repaired",
         },
         Flaw {
-            what: "`block` counts by the wall clock: set back, and it waits for longer by as much.",
+            what: "`block` counts by the wall clock: if that is set back, it gives up later by as much. Nothing else is lost.",
             scenario: "laravel-block",
             repaired: "laravel-block/repaired",
         },
@@ -47,6 +47,6 @@ pub(super) static LARAVEL: Profile = Profile {
         "It gives up its wait when the next attempt would be too late; here it asks once more at the end.",
         "phpredis and predis were not read: PHP's default of 60 s is taken for the time that a command may \
          take.",
-        "Where `retry` is set, a lost connection is used again by a command that was sent.",
+        "Where the connection's `retry` is set, a command that was sent may be sent again on a new one.",
     ],
 };

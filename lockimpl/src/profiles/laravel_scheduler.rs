@@ -29,13 +29,13 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
     flaws: &[
         Flaw {
             what: "A scheduler that dies while it looks whether a task runs leaves the task's lock: the \
-                task is not run for a day, on any server.",
+                task is not run for a day, on any server, unless somebody runs `schedule:clear-cache`.",
             scenario: "laravel-scheduler",
             repaired: "laravel-scheduler/repaired",
         },
         Flaw {
             what: "`forget` deletes the lock of whoever has it: a task that is done late lets a third \
-                server begin.",
+                server begin. Shown with `withoutOverlapping(10)`.",
             scenario: "laravel-scheduler-forgets",
             repaired: "laravel-scheduler-forgets/repaired",
         },

@@ -14,7 +14,7 @@ pub(super) static REDIS_PY: Profile = Profile {
     files: "github.com/redis/redis-py 34817ce: redis/lock.py, redis/client.py, redis/retry.py, \
         redis/_defaults.py",
     read_on: "2026-11-25",
-    meaning: "a key without an end unless a timeout is given, and a driver that repeats what it said",
+    meaning: "a key without an end unless a timeout is given, and a driver that sends a command again",
     ttl: None,
     fixed: || {
         Switches::new()
@@ -32,14 +32,14 @@ pub(super) static REDIS_PY: Profile = Profile {
     open: &["expiry", "extend_adds", "own_token_counts", "poll", "request_timeout", "transport_retries"],
     flaws: &[
         Flaw {
-            what: "The reply to the first request is lost. The driver asks again, and the lock is refused \
-                by its own key. Without a `timeout` that key stays for ever.",
+            what: "The reply to the first request is lost: the key is set, and nobody knows that he holds it. (What the driver \
+                repeats is refused by it.) Without a `timeout` it stays for ever.",
             scenario: "redis-py",
             repaired: "redis-py/repaired",
         },
         Flaw {
             what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds \
-                twice.",
+                twice. If the holder dies then, others wait for that much longer. `replace_ttl=True` avoids it.",
             scenario: "redis-py-extends-twice",
             repaired: "redis-py-extends-twice/repaired",
         },

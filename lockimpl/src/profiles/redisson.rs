@@ -22,8 +22,8 @@ pub(super) const REDISSON: Profile = Profile {
     fixed: switches,
     open: &["elapsed_check", "release_on_failure", "request_timeout"],
     flaws: &[Flaw {
-        what: "an acquire whose reply comes too late is counted: the next one of its thread counts to two, one release \
-               is not enough, and nobody has the lock until it ends",
+        what: "An acquire whose reply comes too late is counted, and its caller gets an exception. If the thread asks \
+               again, it is counted twice: one `unlock()` is not enough, and nobody has the lock until it ends.",
         scenario: "redisson",
         repaired: "redisson/repaired",
     }],
@@ -43,7 +43,8 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     fixed: || switches().with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
     open: &["elapsed_check", "release_on_failure", "request_timeout", "synced", "wait_timeout"],
     flaws: &[Flaw {
-        what: "one of two replicas has the lock, the master dies, and the other one is promoted: a second holder",
+        what: "One of two replicas has the lock, the master dies, and the other one is promoted: by hand, by its \
+               priority, or because the first cannot be reached. Sentinel prefers the one that has received most.",
         scenario: "redisson-replicated",
         repaired: "redisson-replicated/repaired",
     }],
@@ -70,14 +71,14 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     },
     open: &["elapsed_check", "final_expire", "lease_from", "request_timeout"],
     flaws: &[Flaw {
-        what: "nodes that answer slowly, one after another, are counted when the first of their keys have ended",
+        what: "Nodes that answer slowly, one after another, are counted when the first of their keys have ended. The \
+               class is deprecated, in favour of `RLock` with replicas. Shown with `tryLock()` without a wait.",
         scenario: "redisson-redlock",
         repaired: "redisson-redlock/repaired",
     }],
     left_out: &[
-        "that `lock` asks in turns of a time that it draws; here a turn has the whole time that its client has",
-        "the watchdog, where no lease is given",
-        "that the class is deprecated, in favour of `RLock` with replicas",
+        "`lock` asks in turns of a time that it draws; here a turn has the whole time that its client has.",
+        "The watchdog, where no lease is given.",
     ],
 };
 
@@ -94,9 +95,9 @@ fn switches() -> Switches {
 }
 
 const LEFT_OUT: &[&str] = &[
-    "the watchdog, which makes the lease long again every 10 s where none was asked for",
-    "the key for each release that lets one be sent twice (`redisson_unlock_latch`)",
-    "that a request is sent again, up to 4 times, as long as it was not written to a connection",
-    "that an acquire which no replica has is taken back and made again, up to 4 times after 1 to 2 s",
-    "fair locks, read and write locks, and numbers (`RFencedLock`)",
+    "An election: who is promoted is what a scenario says.",
+    "The key for each release that lets one be sent twice (`redisson_unlock_latch`)",
+    "A request is sent again, up to 4 times, as long as it was not written to a connection",
+    "An acquire which no replica has is taken back and made again, up to 4 times after 1 to 2 s",
+    "Fair locks, read and write locks, and numbers (`RFencedLock`)",
 ];

@@ -8,7 +8,7 @@ use crate::switch::Switches;
 pub(super) static SYMFONY_COMBINED: Profile = Profile {
     name: "symfony-combined",
     also: &["CombinedStore", "ConsensusStrategy", "symfony/lock"],
-    library: "Symfony Lock",
+    library: "Symfony Lock (CombinedStore)",
     language: "PHP",
     version: "7.1.1",
     files: "github.com/symfony/lock 091a6ff: Store/CombinedStore.php, Strategy/ConsensusStrategy.php, \
@@ -36,7 +36,8 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
             repaired: "symfony-combined-clock/repaired",
         },
         Flaw {
-            what: "An extension that misses its quorum deletes the lock everywhere, with most of the lease left.",
+            what: "An extension that misses its quorum deletes the lock everywhere, with most of the lease left, and throws. A \
+                program that catches that, and relies on its first lease, is not alone.",
             scenario: "symfony-combined-gives-up",
             repaired: "symfony-combined-gives-up/repaired",
         },
@@ -46,7 +47,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
         "The store's initial lease of 300 s, which an acquisition shortens in a second round of commands.",
         "A token lasts as long as the Lock object: here as long as a call.",
         "It stops asking where a majority cannot be met any more: here all nodes are asked.",
-        "A failed extension throws, so that who called it knows; here it goes on until its old deadline \
-         if nobody knows.",
+        "A program that lets the exception of a failed extension end its work loses nothing: here it goes on until its \
+         old deadline.",
     ],
 };

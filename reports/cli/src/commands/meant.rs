@@ -73,8 +73,12 @@ impl Kind {
     }
 }
 
-/// Why a name cannot be used as one kind of thing, if it is another.
+/// Why a name cannot be used as one kind of thing, if it is another. One that is both is what was wanted, and what is
+/// wrong is something else: many a library's lock has a scenario of its name.
 pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
+    if wanted.is_under(name) {
+        return None;
+    }
     let kind = Kind::ALL.into_iter().find(|kind| *kind != wanted && kind.is_under(name))?;
     Some(CliError::Usage {
         problem: format!("`{}` is a {}, not a {}", shorten(name), kind.noun(), wanted.noun()),

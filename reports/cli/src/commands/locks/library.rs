@@ -20,10 +20,7 @@ pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
     if !also.is_empty() {
         lines.push(format!("also found as: {}", also.join(", ")));
     }
-    let ttl = profile
-        .ttl
-        .map_or("the caller says, or there is no end".to_owned(), |ttl| Value::from(ttl).to_string());
-    lines.push(format!("its lease: {ttl}"));
+    lines.push(format!("its lease: {}", lease(profile)));
     lines.push(format!("a setting of `{engine}`, with {}", settings(profile)));
     let mut text: String = lines.iter().map(|line| wrap(line, "  ", "    ", style.width)).collect();
     text += &part("Known flaws:", flaws(profile), style);
@@ -31,11 +28,21 @@ pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
     text
 }
 
+/// The lease that it takes if its user says nothing.
+pub(super) fn lease(profile: &Profile) -> String {
+    let ends = (profile.fixed)().get("expiry").is_none_or(|expiry| expiry.to_string() != "none");
+    match profile.ttl {
+        Some(ttl) => Value::from(ttl).to_string(),
+        None if ends => "its user has to say".to_owned(),
+        None => "none, its key stays until it is deleted, unless its user gives it an end".to_owned(),
+    }
+}
+
 /// How the engine's switches stand, with a mark at those that can be changed.
 fn settings(profile: &Profile) -> String {
     let fixed = (profile.fixed)();
     let setting = |(switch, value): (&str, &Value)| {
-        let open = if profile.open.contains(&switch) { " (open)" } else { "" };
+        let open = if profile.open.contains(&switch) { " (can be set)" } else { "" };
         format!("{switch} = {value}{open}")
     };
     let settings: Vec<String> = fixed.iter().map(setting).collect();

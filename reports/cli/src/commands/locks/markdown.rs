@@ -2,10 +2,10 @@
 //!
 //! What was read and what is wrong with it is the profile's to say; what came of it is written from runs.
 
-use doublehold_lockimpl::{Descriptor, Flaw, Profile, Value};
+use doublehold_lockimpl::{Descriptor, Flaw, Profile};
 use doublehold_scenarios::catalog;
 
-use super::library::languages;
+use super::library::{languages, lease};
 use super::measured;
 use super::outcome::Outcome;
 use crate::error::CliError;
@@ -39,9 +39,9 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
         return Ok(format!("### {}\n\n{}. Source: {}.\n", lock.name, lock.meaning, lock.source));
     };
     let Profile { library, version, meaning, files, read_on, .. } = profile;
-    let ttl = profile.ttl.map_or("none unless its user says".to_owned(), |ttl| Value::from(ttl).to_string());
+    let ttl = lease(profile);
     let mut text = format!(
-        "<a id=\"{}\"></a>\n\n### {library} {version}\n\n{} Its lease: {ttl}. Read on {read_on}: {files}. Here it is \
+        "<a id=\"{}\"></a>\n\n### {library}, {version}\n\n{} Its lease: {ttl}. Read on {read_on}: {files}. Here it is \
          the lock `{}`, a setting of `{engine}`: `doublehold locks {}` shows all of it.\n\n",
         anchor(profile),
         sentence(meaning),

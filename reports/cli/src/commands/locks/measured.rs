@@ -47,7 +47,7 @@ impl Figure {
         match self {
             Self::Both(both) => format!("two held it for {}", exact_duration(both)),
             Self::Nobody(nobody) => format!("nobody could have it for {}", exact_duration(nobody)),
-            Self::Never => "nobody could have it any more".to_owned(),
+            Self::Never => "the key had no end".to_owned(),
         }
     }
 
@@ -57,7 +57,9 @@ impl Figure {
             (Self::Both(_), _) => duration(outcome.overlap()),
             (_, None) => "nobody waited".to_owned(),
             (_, Some((waited, true))) => duration(waited),
-            (_, Some((waited, false))) => format!("for {}, and then who waited gave up", duration(waited)),
+            (_, Some((waited, false))) => {
+                format!("the key has no end; who waited gave up after {}", duration(waited))
+            }
         }
     }
 }
@@ -111,7 +113,7 @@ const MEASURED: &[Measured] = &[
         scenario: "rueidislock",
         sets: &[("lock.wake", "tracking"), ("lock.poll", "none")],
         differs: Some(
-            "the node tells a holder's client-side cache that its key is gone, and the library its holder. \
+            "not modelled: the node tells a holder's client-side cache that its key is gone, and the library its holder. \
              Here a holder finds out when it extends, every 2.5 s, as with `DisableCache`.",
         ),
     },
@@ -125,7 +127,7 @@ const MEASURED: &[Measured] = &[
     },
     Measured {
         library: "redis-py",
-        done: "8.0.0 with every default, one node; a proxy ended the connection when the node had executed the \
+        done: "8.0.0 with `blocking_timeout=3`, one node; a proxy ended the connection when the node had executed the \
                first SET, and before the reply",
         figure: Figure::Never,
         scenario: "redis-py",
