@@ -138,6 +138,12 @@ impl<E: Env> Masters<E> {
         Self { links: vec![link], alone: true, master: Some(0), look_from: 0 }
     }
 
+    /// The same ways, for somebody else of this client.
+    pub(crate) fn twin(&self) -> Self {
+        let links = self.links.iter().map(Link::twin).collect();
+        Self { links, alone: self.alone, master: self.master, look_from: self.look_from }
+    }
+
     /// How often a call is made at most: once per node.
     pub(crate) fn tries(&self) -> usize {
         self.links.len()

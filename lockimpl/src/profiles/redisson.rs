@@ -1,13 +1,15 @@
 //! Redisson's `RLock`, as a setting of `hash` and, where there are replicas, of `hash-replicated`.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
                      RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, \
-                     config/BaseConfig.java";
+                     config/BaseConfig.java; 56bbaa3: renewal/RenewalTask.java";
 
 pub(super) const REDISSON: Profile = Profile {
     name: "redisson",
@@ -19,14 +21,22 @@ pub(super) const REDISSON: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "a thread may take it again, and waits for a message or for the key to end",
     ttl: Some(Duration::from_secs(30)),
-    fixed: switches,
-    open: &["elapsed_check", "release_on_failure", "request_timeout"],
-    flaws: &[Flaw {
-        what: "An acquire whose reply comes too late is counted, and its caller gets an exception. If the thread asks \
+    fixed: || watched(switches()),
+    open: &["elapsed_check", "release_on_failure", "renew_every", "request_timeout", "told_on_loss"],
+    flaws: &[
+        Flaw {
+            what: "The watchdog renews every 10 s. A process that stops for more than 20 s right before a renewal has lost the \
+               lock when it wakes; the watchdog sees it, and the program hears of it at `unlock()`.",
+            scenario: "redisson-watchdog",
+            repaired: "redisson-watchdog/repaired",
+        },
+        Flaw {
+            what: "An acquire whose reply comes too late is counted, and its caller gets an exception. If the thread asks \
                again, it is counted twice: one `unlock()` is not enough, and nobody has the lock until it ends.",
-        scenario: "redisson",
-        repaired: "redisson/repaired",
-    }],
+            scenario: "redisson",
+            repaired: "redisson/repaired",
+        },
+    ],
     left_out: LEFT_OUT,
 };
 
@@ -40,8 +50,15 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "the same on a master: one replica that has the lock is enough, whichever is promoted",
     ttl: Some(Duration::from_secs(30)),
-    fixed: || switches().with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
-    open: &["elapsed_check", "release_on_failure", "request_timeout", "synced", "wait_timeout"],
+    fixed: || watched(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
+    open: &[
+        "elapsed_check",
+        "release_on_failure",
+        "renew_every",
+        "request_timeout",
+        "synced",
+        "wait_timeout",
+    ],
     flaws: &[Flaw {
         what: "One of two replicas has the lock, the master dies, and the other one is promoted: by hand, by its \
                priority, or because the first cannot be reached. Sentinel prefers the one that has received most.",
@@ -82,6 +99,13 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     ],
 };
 
+const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
+
+/// With the watchdog, which is there where no lease was asked for.
+fn watched(switches: Switches) -> Switches {
+    switches.with("renew_every", THIRD).with("renew_from", "reply")
+}
+
 fn switches() -> Switches {
     Switches::new()
         .with("request_timeout", Duration::from_secs(3))
@@ -95,6 +119,9 @@ fn switches() -> Switches {
 }
 
 const LEFT_OUT: &[&str] = &[
+    "The watchdog is there where no lease is asked for: set `renew_every` to `none` for a call with one. Its timer is \
+     one for all locks of a process, so that the first renewal may come sooner than here.",
+    "`LockRenewalFailureListener`, which is told of a renewal that was an error, if there is one.",
     "An election: who is promoted is what a scenario says.",
     "The key for each release that lets one be sent twice (`redisson_unlock_latch`)",
     "A request is sent again, up to 4 times, as long as it was not written to a connection",

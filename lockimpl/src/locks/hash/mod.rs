@@ -24,6 +24,7 @@ use crate::env::{Env, NodeName};
 use crate::link::{Failure, Link};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
+use crate::renewal::Renewable;
 use crate::request::{Request, millis, says_yes};
 use crate::scripted::Scripted;
 use crate::waiting::{Wait, signal_of};
@@ -281,6 +282,22 @@ impl<E: Env> Lock for HashLock<E> {
 
     async fn release(&mut self, grant: &Grant) -> Released {
         self.give_back(&grant.resource, &grant.token).await
+    }
+}
+
+/// The same thread of the same process: what renews counts nothing.
+impl<E: Env> Renewable for HashLock<E> {
+    fn twin(&self) -> Self {
+        Self {
+            env: self.env.clone(),
+            config: self.config.clone(),
+            synced: self.synced,
+            followers: self.followers,
+            masters: self.masters.twin(),
+            thread: self.thread,
+            lease: self.lease,
+            held: self.held.clone(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::form::{Choice, Form, LockConfig};
 use crate::link::{Link, OnTimeout};
 use crate::locks::replicated::Masters;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::renewal::Renewed;
 use crate::request::RUNS_A_SCRIPT;
 use crate::switch::{Switches, Unfit};
 use crate::transport::Transport;
@@ -137,7 +138,7 @@ pub(crate) struct HashReplicated;
 
 impl<E: Env> LockKind<E> for Hash {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<HashConfig>(
+        Descriptor::of::<Renewed<HashConfig>>(
             "hash",
             "a hash on one node that counts how often a thread took the lock, which may take it again",
             "Redisson's RLock: HINCRBY of the field of a thread, in scripts",
@@ -148,16 +149,16 @@ impl<E: Env> LockKind<E> for Hash {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("hash", nodes)?;
-        let lock = HashConfig::chosen(chosen)?;
+        let Renewed { lock, renewal } = Renewed::<HashConfig>::chosen(chosen)?;
         let link = link(&env, &lock, node);
         let synced = (Synced::None, Duration::ZERO);
-        Ok(BoxLock::new(HashLock::new(env, lock, synced, Masters::only(link))))
+        Ok(renewal.over(env.clone(), HashLock::new(env, lock, synced, Masters::only(link))))
     }
 }
 
 impl<E: Env> LockKind<E> for HashReplicated {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<FollowingConfig>(
+        Descriptor::of::<Renewed<FollowingConfig>>(
             "hash-replicated",
             "the same hash on whichever node is master, followed when another is promoted",
             "Redisson's RLock with replicas: WAIT after each script (`checkLockSyncedSlaves`)",
@@ -170,9 +171,9 @@ impl<E: Env> LockKind<E> for HashReplicated {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        let FollowingConfig { lock, synced, timeout } = FollowingConfig::chosen(chosen)?;
+        let Renewed { lock: FollowingConfig { lock, synced, timeout }, renewal } = Renewed::chosen(chosen)?;
         let masters = Masters::among(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
-        Ok(BoxLock::new(HashLock::new(env, lock, (synced, timeout), masters)))
+        Ok(renewal.over(env.clone(), HashLock::new(env, lock, (synced, timeout), masters)))
     }
 }
 

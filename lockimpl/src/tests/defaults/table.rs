@@ -208,6 +208,8 @@ pub(super) const READ: &[Read] = &[
             ("wake", "pubsub"),
             ("poll", "none"),
             ("wait_clock", "wall"), // System.currentTimeMillis
+            ("renew_every", "1/3"), // of lockWatchdogTimeout, 30 s
+            ("told_on_loss", "none"),
         ],
     ),
     (
