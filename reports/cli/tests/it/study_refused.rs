@@ -70,15 +70,27 @@ hint: did you mean `lock.ttl`? Known are:
   limits.obtain_within: a duration, "60s"
   limits.time: a duration, "3600s"
   lock.clock: a word, "monotonic"
+  lock.deadline_from: a word, "send"
   lock.drift_constant: a duration, "2ms"
   lock.drift_ratio: a ratio, "1/100"
   lock.elapsed_check: true or false, false
+  lock.expiry: a word, "px"
+  lock.expiry_clock: a word, "node"
+  lock.extend_adds: true or false, false
+  lock.extend_by: a word, "compare"
   lock.extend_if_missing: true or false, false
   lock.fencing: true or false, false
+  lock.initial_ttl: a word, "none"
   lock.on_timeout: a word, "reconnect"
+  lock.own_token_counts: true or false, false
+  lock.probe: a word, "none"
   lock.release: a word, "compare-and-delete"
   lock.release_on_failure: true or false, true
+  lock.renew_every: a word, "none"
   lock.request_timeout: a duration, "1s"
+  lock.tells_deadline: true or false, true
+  lock.token: a word, "attempt"
+  lock.token_value: a word, "random"
   lock.transport_retries: a whole number, 0
   lock.ttl: a duration, "4s"
   lock.unchecked_deadline: true or false, false
