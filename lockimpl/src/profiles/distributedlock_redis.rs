@@ -9,7 +9,7 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
     name: "distributedlock-redis",
     also: &["DistributedLock.Redis", "RedisDistributedLock", "Medallion"],
     library: "DistributedLock.Redis over StackExchange.Redis",
-    language: "C#",
+    language: ".NET",
     version: "1.1.1 (of DistributedLock 2.8.1)",
     files: "github.com/madelson/DistributedLock 3da3eaf: \
         src/DistributedLock.Redis/RedisDistributedSynchronizationOptionsBuilder.cs, \

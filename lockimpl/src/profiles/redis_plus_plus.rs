@@ -8,7 +8,7 @@ use crate::switch::Switches;
 pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     name: "redis-plus-plus",
     also: &["RedMutex", "RedLockMutex"],
-    library: "redis-plus-plus",
+    library: "redis-plus-plus (RedMutex, by scripts)",
     language: "C++",
     version: "2c47000",
     files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",

@@ -9,7 +9,7 @@ pub(super) static REDLOCK_NET: Profile = Profile {
     name: "redlock-net",
     also: &["RedLock.net", "RedLockNet"],
     library: "RedLock.net over StackExchange.Redis",
-    language: "C#",
+    language: ".NET",
     version: "2.3.2",
     files: "github.com/samcook/RedLock.net dcfe373: RedLockNet.SERedis/RedLock.cs, \
         RedLockNet.SERedis/Lua/Extend.lua, RedLockNet.SERedis/Lua/Unlock.lua, \

@@ -1,6 +1,6 @@
 //! Studies that cannot be swept: what is said of them, with the line and a way out.
 
-use snapbox::str;
+use snapbox::{file, str};
 
 use crate::kit::{Ask, Folder, assert_text};
 use crate::sweep::TINY;
@@ -48,81 +48,7 @@ hint: known are `which-lock`, `field-rates`, `which-library`, `library-rates`, `
 }
 
 fn names_what_can_be_set(told: &str) {
-    assert_text(
-        told,
-        str![[r#"
-error: cannot read study `study.toml`: line 10: unknown parameter `lock.tll` of design `single`
-hint: did you mean `lock.ttl`? Known are:
-  clients.count: a whole number, 3
-  clients.give_up_after: a duration, "600s"
-  clients.on_lost_lock: a word, "stop"
-  clients.retry: a duration or a law, "1s..3s"
-  clients.rounds: a whole number, 2
-  clients.work: a duration or a law, "50ms..1.5s"
-  clocks.clients.drift: a ratio, "0/1"
-  clocks.clients.offset: a duration, "0s"
-  clocks.nodes.drift: a ratio, "0/1"
-  clocks.nodes.offset: a duration, "0s"
-  faults: a list, []
-  limits.after_faults: true or false, true
-  limits.events: a whole number, 1000000
-  limits.memory: a size, "1 GiB"
-  limits.obtain_within: a duration, "60s"
-  limits.time: a duration, "3600s"
-  lock.clock: a word, "monotonic"
-  lock.deadline_from: a word, "send"
-  lock.drift_constant: a duration, "2ms"
-  lock.drift_ratio: a ratio, "1/100"
-  lock.elapsed_check: true or false, false
-  lock.expiry: a word, "px"
-  lock.expiry_clock: a word, "node"
-  lock.extend_adds: true or false, false
-  lock.extend_by: a word, "compare"
-  lock.extend_if_missing: true or false, false
-  lock.fencing: true or false, false
-  lock.initial_ttl: a word, "none"
-  lock.on_timeout: a word, "reconnect"
-  lock.own_token_counts: true or false, false
-  lock.probe: a word, "none"
-  lock.release: a word, "compare-and-delete"
-  lock.release_on_failure: true or false, true
-  lock.renew_every: a word, "none"
-  lock.request_timeout: a duration, "1s"
-  lock.tells_deadline: true or false, true
-  lock.token: a word, "attempt"
-  lock.token_value: a word, "random"
-  lock.transport_retries: a whole number, 0
-  lock.ttl: a duration, "4s"
-  lock.unchecked_deadline: true or false, false
-  lock.wake: a word, "none"
-  network.delay: a duration or a law, "1ms..5ms"
-  network.links: a list, []
-  network.loss: a ratio, "0/1"
-  nodes.command_time: a duration, "0s"
-  nodes.count: a whole number, 1
-  nodes.fsync_time: a duration, "1ms"
-  nodes.min_replicas_max_lag: a duration, "10s"
-  nodes.min_replicas_to_write: a whole number, 0
-  nodes.persistence: a word, "none"
-  nodes.restart_after: a duration, "0s"
-  nodes.restart_clock: a word, "true-time"
-  nodes.scripts: a word, "unknown"
-  nodes.snapshot_interval: a duration, "3600s"
-  nodes.version: a word, "7.0"
-  resource.fence_reads: true or false, false
-  resource.fencing: a word, "off"
-  resource.object: a word, "stock"
-  resource.version_check: true or false, false
-  weather: a weather, a file of one, or "none", as the study says
-  weather.at_steps: a ratio, "0/1"
-  weather.for: a duration, "20s"
-  weather.pause.every: a duration, "20s" and others
-  weather.pause.for: a duration or a law, { median = "3s", sigma = "2/2" } and others
-  weather.pause.host: a list, ["clients"] and others
-  weather.swarm: true or false, false
-
-"#]],
-    );
+    assert_text(told, file!["study_refused/what-can-be-set.txt"]);
 }
 
 fn names_what_is_wrong_with_a_table(with: impl Fn(&str) -> String) {

@@ -58,7 +58,11 @@ impl Outcome {
             Predicate::P3 => "a write is applied too late".to_owned(),
             Predicate::P4 => "data is lost".to_owned(),
             Predicate::WR => "one gives back or renews another's lock".to_owned(),
-            Predicate::LV => "somebody waits too long".to_owned(),
+            Predicate::LV => match self.waited() {
+                Some((waited, true)) => format!("somebody waits for {}", duration(waited)),
+                Some((waited, false)) => format!("somebody waits in vain, for {}", duration(waited)),
+                None => "somebody waits too long".to_owned(),
+            },
         })
     }
 
