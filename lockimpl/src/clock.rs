@@ -109,7 +109,7 @@ pub struct Ratio {
     pub denominator: NonZeroU32,
 }
 
-/// How often a lease is renewed.
+/// The time between two renewals of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenewEvery {
     /// Always as often.
@@ -119,7 +119,7 @@ pub enum RenewEvery {
 }
 
 impl RenewEvery {
-    /// How long it is for a lease of `ttl`.
+    /// Its length for a lease of `ttl`.
     pub fn of(self, ttl: Duration) -> Duration {
         match self {
             Self::Fixed(interval) => interval,

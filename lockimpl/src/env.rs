@@ -122,8 +122,8 @@ pub trait Env: Clone + Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// What the renewal came to: the new deadline, if the lock computes one, or why it is not known to be kept. Not
-    /// said of one whose holder has stopped it meanwhile.
+    /// A renewal is over: the new deadline, if the lock computes one, or why it is not known to be kept. Not said of
+    /// one whose holder has stopped it meanwhile.
     fn renewed(&self, came_to: Result<Option<Deadline>, String>) -> impl Future<Output = ()> + Send {
         let _ = came_to;
         std::future::ready(())

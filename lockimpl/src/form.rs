@@ -132,8 +132,8 @@ impl Form<'_> {
         self.ask(Switch { words: vec![NONE], ..asked }, timeout).unwrap_or(default)
     }
 
-    /// How often something is done: every so often, after so much of the ttl, or the word `none`, which is the default:
-    /// never.
+    /// Asks for the time between two of something: a fixed one, after so much of the ttl, or the word `none`, which
+    /// is the default: never.
     pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<RenewEvery> {
         let asked = switch(name, meaning, Some(Kind::Interval), Some(NONE.into()));
         let interval = |value: &Value| match value {

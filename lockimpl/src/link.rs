@@ -57,7 +57,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether a driver that sends again does so after this.
+    /// True if a driver that sends again does so after this.
     fn is_retried(&self, minds_silence: bool) -> bool {
         match self {
             Self::Unsent(_) | Self::Lost(Doubt::ConnectionLost(_)) => true,
@@ -92,7 +92,7 @@ pub(crate) struct Link<E: Env> {
     on_timeout: OnTimeout,
     conn: Option<E::Conn>,
     transport: Transport,
-    /// Who connects, if not the requests themselves.
+    /// The driver that connects, if not the requests themselves.
     driver: Option<Driver<E>>,
 }
 
@@ -273,7 +273,7 @@ impl<E: Env> Link<E> {
 const NO_CONNECTION: &str = "no connection in time";
 const GAVE_UP: &str = "the driver gave up connecting";
 
-/// What is said to a node.
+/// The words of a request to a node.
 enum Words<'a> {
     /// A request, and its first command.
     Request(&'a Request<'a>, &'a Cmd),

@@ -110,8 +110,8 @@ pub struct Grant {
     pub fencing: Option<u64>,
     /// When to stop believing, on this client's own clock; none if the lock does not compute it.
     pub deadline: Option<Deadline>,
-    /// What renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none if nothing
-    /// does.
+    /// The watchdog that renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none
+    /// if nothing does.
     pub watch: Option<Watch>,
 }
 

@@ -77,7 +77,7 @@ struct CounterLock<E: Env> {
     ttl: Duration,
 }
 
-/// What came of counting.
+/// The result of counting.
 enum Counted {
     Yes,
     /// Nobody may count there.
@@ -114,7 +114,7 @@ impl<E: Env> CounterLock<E> {
     }
 }
 
-/// What a key says; a key that is gone, or no number, says nothing.
+/// The number in a key; a key that is gone, or no number, says nothing.
 fn number(held: &Value) -> i64 {
     let Value::BulkString(text) = held else { return 0 };
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)

@@ -116,7 +116,7 @@ struct ListLock<E: Env> {
     env: E,
     link: Link<E>,
     config: ListConfig,
-    /// What its key holds, for as long as there is this lock.
+    /// The value of its key, for as long as there is this lock.
     token: Option<Token>,
     /// The connection on which it has waited.
     listening: Option<Subscription<E>>,
@@ -142,7 +142,7 @@ impl<E: Env> ListLock<E> {
         self.link.call(&self.env, &set).await.map(|reply| says_yes(&reply))
     }
 
-    /// Whether the key holds its own token: it was taken before, and never given back. That is no grant.
+    /// True if the key holds its own token: it was taken before, and never given back. That is no grant.
     async fn is_held(&mut self, key: &str, token: &Token) -> Result<bool, Failure> {
         let held = self.link.call(&self.env, redis::cmd("GET").arg(key)).await?;
         Ok(held == Value::BulkString(token.as_bytes().into()))

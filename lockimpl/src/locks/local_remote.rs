@@ -51,7 +51,7 @@ impl Choice for Local {
     const WORDS: &'static [(&'static str, Self)] = &[("object", Self::Object), ("process", Self::Process)];
 }
 
-/// How often a limit is waited for.
+/// The number of times that a limit is waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Limit {
     /// Both stages share it.

@@ -19,7 +19,7 @@ use crate::request::millis;
 use crate::switch::{Switches, Unfit};
 use crate::waiting::WaitClock;
 
-/// How many members have to be taken.
+/// The number of members that have to be taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Members {
     /// All of them: a lock of several.
@@ -45,7 +45,7 @@ impl Choice for LeaseFrom {
     const WORDS: &'static [(&'static str, Self)] = &[("wait", Self::Wait), ("lease", Self::Lease)];
 }
 
-/// What gives members their lease at the end.
+/// The command that gives members their lease at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FinalExpire {
     /// `PEXPIRE`, whoever has the key, and whatever it says.
@@ -137,7 +137,7 @@ struct MultiLock<E: Env> {
 }
 
 impl<E: Env> MultiLock<E> {
-    /// How many members need not be taken.
+    /// The number of members that need not be taken.
     fn spare(&self) -> usize {
         match self.config.members {
             Members::All => 0,

@@ -29,7 +29,8 @@ struct Getset {
     /// Ask anew where a key that refused is gone when it is read, as redis-mutex. Off, it is taken over, also from
     /// whoever got it meanwhile.
     asks_again: bool,
-    /// How long after its end a lock is left alone, by the clock of who would take it over. None, as published.
+    /// The time after its end for which a lock is left alone, by the clock of who would take it over. None, as
+    /// published.
     grace: Duration,
 }
 

@@ -47,7 +47,6 @@ pub(super) struct Chosen<'a> {
     pub(super) setup: LockSetup,
     pub(super) facts: Facts,
     pub(super) descriptor: &'a Descriptor,
-    /// What is read: which locks there are, and whether it is a plan.
     /// The locks that there are.
     locks: &'a [Descriptor],
     in_plan: bool,

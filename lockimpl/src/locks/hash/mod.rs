@@ -68,7 +68,7 @@ pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
-/// How many replicas a master says that it has.
+/// The number of replicas that a master says it has.
 fn followers(role: &Value) -> u64 {
     match role {
         Value::Array(fields) => match fields.get(2) {
@@ -79,7 +79,7 @@ fn followers(role: &Value) -> u64 {
     }
 }
 
-/// What the threads of a process share: its id, and how many there are.
+/// The things that threads of a process share: its id, and how many there are.
 #[derive(Default)]
 struct Process {
     id: OnceLock<String>,
@@ -104,14 +104,14 @@ pub(in crate::locks) struct HashLock<E: Env> {
     env: E,
     config: HashConfig,
     synced: (Synced, Duration),
-    /// How many replicas followed the master when it was asked; none if it is to be asked.
+    /// The number of replicas that followed the master when it was asked; none if it is to be asked.
     followers: Option<u64>,
     masters: Masters<E>,
     /// Its number among the threads of its process.
     thread: u64,
-    /// What it was asked for last: a release that is not the last of a hold makes it that long again.
+    /// The lease that was asked for last: a release that is not the last of a hold makes it that long again.
     lease: Duration,
-    /// How often each lock was granted that it has not given back.
+    /// The number of grants of each lock that it has not given back.
     held: BTreeMap<String, u64>,
 }
 

@@ -26,7 +26,7 @@ pub(in crate::locks) struct HashConfig {
     pub(in crate::locks) request_timeout: Option<Duration>,
     pub(in crate::locks) on_timeout: OnTimeout,
     pub(in crate::locks) transport: Transport,
-    /// Whether an acquire without a reply is counted down again, once and at once.
+    /// True if an acquire without a reply is counted down again, once and at once.
     pub(in crate::locks) release_on_failure: bool,
     pub(in crate::locks) waiting: Waiting,
 }

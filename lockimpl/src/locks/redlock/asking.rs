@@ -17,7 +17,7 @@ use crate::link::Link;
 use crate::lock::Token;
 use crate::request::{ReleaseMethod, Request};
 
-/// What nodes are asked: owned, because a task may ask when the call is over.
+/// The request to the nodes: owned, because a task may ask when the call is over.
 #[derive(Clone)]
 pub(super) struct Question {
     key: String,
@@ -113,13 +113,13 @@ impl<E: Env> RedlockLock<E> {
     }
 }
 
-/// Whether a quorum said yes, or a quorum said anything else.
+/// True if a quorum said yes, or a quorum said anything else.
 fn is_decided(answers: &[Answer], needed: usize) -> bool {
     let count = |wanted: &[Answer]| answers.iter().filter(|answer| wanted.contains(answer)).count();
     count(&[Answer::Yes]) >= needed || count(&[Answer::No, Answer::Silent]) >= needed
 }
 
-/// Where tasks put their answers.
+/// The place where tasks put their answers.
 #[derive(Clone)]
 struct Board(Arc<Mutex<Answers>>);
 

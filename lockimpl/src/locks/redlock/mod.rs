@@ -50,7 +50,7 @@ struct Missed {
     why: Acquired,
     /// Which nodes said yes.
     said_yes: Vec<bool>,
-    /// Whether the call ends here, and leaves the keys where they are.
+    /// True if the call ends here, and leaves the keys where they are.
     ends: bool,
 }
 
@@ -119,7 +119,7 @@ impl<E: Env> RedlockLock<E> {
         self.tokens.of(&self.env, resource)
     }
 
-    /// When a call makes no more attempts, if there is such a time.
+    /// The time from which a call makes no more attempts, if there is such a time.
     async fn gives_up_at(&self) -> Option<Deadline> {
         match self.config.retry.limit {
             Some(limit) => Some(self.config.timing.clock.after(&self.env, limit).await),
@@ -165,7 +165,7 @@ impl<E: Env> RedlockLock<E> {
         }
     }
 
-    /// Whether the old lease is over already, for a lock that looks before it extends.
+    /// True if the old lease is over already, for a lock that looks before it extends.
     async fn is_too_late_to_extend(&self, grant: &Grant) -> bool {
         match grant.deadline {
             Some(deadline) if self.config.extend_check == ExtendCheck::AtStart => {

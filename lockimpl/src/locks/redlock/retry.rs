@@ -12,7 +12,7 @@ use crate::switch::Unfit;
 /// The attempts of one call. The default is what the reference implementation does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How many attempts one call makes, at least 1. Default 3.
+    /// The number of attempts of one call, at least 1. Default 3.
     pub tries: u32,
     /// The longest wait between two attempts. Default 200 ms.
     pub delay: Duration,
@@ -21,8 +21,8 @@ pub struct Retry {
     /// Draw each wait uniformly from `least` to `delay`, as published; without it every wait is `delay`, and clients
     /// that split the vote once may go on splitting it for ever.
     pub jitter: bool,
-    /// How long one call goes on making attempts, on the clock that measures the lease; none: as long as there are
-    /// `tries`. No attempt begins later, and the last may end much later. Off.
+    /// The time for which one call goes on making attempts, on the clock that measures the lease; none: as long as
+    /// there are `tries`. No attempt begins later, and the last may end much later. Off.
     pub limit: Option<Duration>,
 }
 

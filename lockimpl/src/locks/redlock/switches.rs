@@ -39,7 +39,7 @@ pub struct RedlockConfig {
     pub timing: Timing,
     /// How many nodes must say yes.
     pub quorum: Quorum,
-    /// How many nodes are asked at all.
+    /// The number of nodes that are asked at all.
     pub subset: Subset,
     /// Whether nodes are asked one after another or all at once.
     pub order: Order,
@@ -53,7 +53,7 @@ pub struct RedlockConfig {
     pub on_timeout: OnTimeout,
     /// Whether a retry is a new owner.
     pub token: TokenScope,
-    /// How often one call tries, and when.
+    /// The attempts of one call, and the waits between them.
     pub retry: Retry,
     /// How often the driver connects anew, and when. Published: never.
     pub transport: Transport,

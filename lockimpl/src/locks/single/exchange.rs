@@ -14,7 +14,7 @@ use crate::lock::{Acquired, Doubt, Extended, Grant, Refusal, Released, Token, To
 use crate::request::{ReleaseMethod, Request, millis, says_yes};
 use crate::times::Deadline;
 
-/// What the reply to a release means.
+/// Reads the reply to a release.
 pub(super) fn released(reply: Result<Value, Failure>) -> Released {
     match reply {
         Ok(reply) if says_yes(&reply) => Released::Released,
@@ -151,13 +151,13 @@ impl<E: Env> Exchange<'_, E> {
         self.link.ask(self.env, &request).await
     }
 
-    /// When a lease that begins now ends, by the client's wall clock, in milliseconds.
+    /// The moment at which a lease that begins now ends, by the client's wall clock, in milliseconds.
     async fn moment(&self, ttl: Duration) -> u64 {
         let now = u64::try_from(self.env.wall().await.0.div_euclid(1_000_000)).unwrap_or(0);
         now.saturating_add(millis(ttl))
     }
 
-    /// Whether the key holds this token. If it has an end, its lease begins anew.
+    /// True if the key holds this token. If it has an end, its lease begins anew.
     async fn is_own(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Failure> {
         let request = match self.habits.key_expiry() {
             KeyExpiry::None => {
@@ -240,7 +240,7 @@ impl From<Failure> for FailedClaim {
 }
 
 impl FailedClaim {
-    /// What failed when the key was set already.
+    /// A failure after the key was set already.
     fn after_a_key(failure: Failure) -> Self {
         match failure {
             Failure::Unsent(why) => Self::Key(Refusal::Unreachable(why)),
