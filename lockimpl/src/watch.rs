@@ -21,6 +21,8 @@ struct State {
     lost: bool,
     /// The holder is told.
     told: bool,
+    /// The holder would be told if it asked.
+    flag: bool,
     /// Nobody wants to know any more.
     stopped: bool,
     task: Option<Task>,
@@ -29,8 +31,8 @@ struct State {
 
 impl Watch {
     pub(crate) fn new(deadline: Option<Deadline>) -> Self {
-        let (lost, told, stopped, task, waiting) = (false, false, false, None, Vec::new());
-        Self(Arc::new(Mutex::new(State { deadline, lost, told, stopped, task, waiting })))
+        let (lost, told, flag, stopped, task, waiting) = (false, false, false, false, None, Vec::new());
+        Self(Arc::new(Mutex::new(State { deadline, lost, told, flag, stopped, task, waiting })))
     }
 
     /// The deadline after the last renewal, if the lock computes any.
@@ -60,6 +62,11 @@ impl Watch {
         Poll::Pending
     }
 
+    /// Whether a holder that asks hears that the last renewal failed.
+    pub fn is_flagged(&self) -> bool {
+        self.state().flag
+    }
+
     /// Whether the watchdog knows that the lock is lost.
     pub(crate) fn is_lost(&self) -> bool {
         self.state().lost
@@ -71,7 +78,14 @@ impl Watch {
     }
 
     pub(crate) fn extended(&self, deadline: Option<Deadline>) {
-        self.state().deadline = deadline;
+        let mut state = self.state();
+        state.deadline = deadline;
+        state.flag = false;
+    }
+
+    /// A renewal failed, and the holder hears so if it asks before one succeeds.
+    pub(crate) fn flag(&self) {
+        self.state().flag = true;
     }
 
     /// The lock is lost, and the holder is told, or not.

@@ -1,9 +1,13 @@
 //! DistributedLock.Redis, as its source has it: Redlock whose time limit is a timer, and no look at a clock.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const TENTHS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
     name: "distributedlock-redis",
@@ -15,7 +19,7 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
         src/DistributedLock.Redis/RedisDistributedSynchronizationOptionsBuilder.cs, \
         src/DistributedLock.Redis/RedLock/*.cs, src/DistributedLock.Redis/Primitives/RedisMutexPrimitive.cs, \
         src/DistributedLock.Core/Internal/LeaseMonitor.cs",
-    read_on: "2026-11-25",
+    read_on: "2026-11-26",
     meaning: "Redlock for .NET: a quorum within 3 s by a timer, and nobody compares the time it took",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
@@ -32,17 +36,39 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
             .with("elapsed_check", false)
             .with("token", "attempt")
             .with("extend_check", "none")
+            // A third of the 27 s that have to remain.
+            .with("renew_every", Ratio { numerator: 3, denominator: TENTHS })
+            .with("renew_from", "reply")
+            .with("told_on_loss", "when-due")
     },
-    open: &["acquire_limit", "elapsed_check", "node_timeout", "retry_delay", "retry_least", "tries"],
-    flaws: &[Flaw {
-        what: "A process that was stopped while its replies were on their way takes them for a lock when it goes on, \
-            however long that was: a reply that is there wins against the timer that is due.",
-        scenario: "distributedlock-redis",
-        repaired: "distributedlock-redis/repaired",
-    }],
+    open: &[
+        "acquire_limit",
+        "elapsed_check",
+        "node_timeout",
+        "retry_delay",
+        "retry_least",
+        "tries",
+        "renew_every",
+        "told_on_loss",
+    ],
+    flaws: &[
+        Flaw {
+            what: "A process that was stopped while its replies were on their way takes them for a lock when it goes \
+                on, however long that was: a reply that is there wins against the timer that is due.",
+            scenario: "distributedlock-redis",
+            repaired: "distributedlock-redis/repaired",
+        },
+        Flaw {
+            what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the last \
+                reply: a holder that is cut off hears of it 3 s or more after its keys have ended.",
+            scenario: "distributedlock-redis-told-late",
+            repaired: "distributedlock-redis-told-late/repaired",
+        },
+    ],
     left_out: &[
-        "Its extension every 9 s, and `HandleLostToken`, which counts 30 s from the last reply: here programs \
-         extend, and nobody tells them.",
+        "An extension that is not answered within 3 s is waited for by the next one, where its reply counts. Here each \
+         extension has requests of its own.",
+        "A program here stops its work when the token says so, as a worker does that is given the token.",
         "After a stop .NET may look at the timer first, and then the library asks again: here the reply is first. On \
          one node, called without `await`, the library does compare the time.",
         "Half of an even number of nodes that say no decides: here a quorum does.",

@@ -1,9 +1,13 @@
 //! redis-plus-plus, as its source has it: `RedMutex` by scripts, as it is if nobody says otherwise.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     name: "redis-plus-plus",
@@ -12,7 +16,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     language: "C++",
     version: "2c47000",
     files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",
-    read_on: "2026-11-25",
+    read_on: "2026-11-26",
     meaning: "RedMutex by scripts: a node that cannot be reached ends the call, and its keys stay",
     ttl: Some(Duration::from_secs(3)),
     fixed: || {
@@ -26,18 +30,30 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
             .with("tells_deadline", false)
             .with("on_failed_extension", "release")
             .with("extend_check", "new-lease")
+            .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
+            .with("renew_from", "reply")
+            .with("renew_stops_on_error", true)
+            .with("told_on_loss", "at-release")
     },
-    open: &["node_timeout", "on_failed_extension", "on_node_error"],
-    flaws: &[Flaw {
-        what: "One dead node of three is enough to keep everybody out: it throws out of the attempt, and leaves its \
-            keys for a lease.",
-        scenario: "redis-plus-plus",
-        repaired: "redis-plus-plus/repaired",
-    }],
+    open: &["node_timeout", "on_failed_extension", "on_node_error", "renew_every", "told_on_loss"],
+    flaws: &[
+        Flaw {
+            what: "One dead node of three is enough to keep everybody out: it throws out of the attempt, and leaves \
+                its keys for a lease.",
+            scenario: "redis-plus-plus",
+            repaired: "redis-plus-plus/repaired",
+        },
+        Flaw {
+            what: "One connection that breaks when the watcher extends ends the extensions for good, also where the \
+                other nodes are well. Its holder hears of it by `auto_extend_err_callback` only, which nobody has to \
+                give.",
+            scenario: "redis-plus-plus-renewal",
+            repaired: "redis-plus-plus-renewal/repaired",
+        },
+    ],
     left_out: &[
-        "Its watcher, which extends every half lease, and the callback that is told if that fails: here programs \
-         extend.",
-        "An extension that fails makes the release that follows do nothing.",
+        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task of its \
+         own.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say. Its option `retry_delay` of 100 ms \
          is read by nobody.",
         "A time limit for replies and connections, which its user may set, and which is off.",

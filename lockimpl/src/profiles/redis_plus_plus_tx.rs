@@ -1,9 +1,13 @@
 //! redis-plus-plus, as its source has it: `RedMutex` with `scripting = false`, which is `RedMutexTx`.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     name: "redis-plus-plus-tx",
@@ -12,7 +16,7 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     language: "C++",
     version: "2c47000",
     files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",
-    read_on: "2026-11-25",
+    read_on: "2026-11-26",
     meaning: "RedMutex without scripts: an extension counts nodes that hold another's key",
     ttl: Some(Duration::from_secs(3)),
     fixed: || {
@@ -27,8 +31,12 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
             .with("extend_check", "new-lease")
             .with("extension_votes", "answered")
             .with("release_on_failure", false)
+            .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
+            .with("renew_from", "reply")
+            .with("renew_stops_on_error", true)
+            .with("told_on_loss", "at-release")
     },
-    open: &["extension_votes", "release_on_failure"],
+    open: &["extension_votes", "release_on_failure", "renew_every", "told_on_loss"],
     flaws: &[
         Flaw {
             what: "An extension counts every node that answers, whoever's key it holds: the holder is \
@@ -45,7 +53,8 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     ],
     left_out: &[
         "Its transactions (WATCH, GET, MULTI, EXEC): here one script a node.",
-        "Its watcher, which extends every half lease: here programs extend.",
+        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task of its \
+         own.",
         "An error of one node throws out of the whole attempt: here such a node has no vote.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say.",
     ],

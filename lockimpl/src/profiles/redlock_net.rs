@@ -1,9 +1,13 @@
 //! RedLock.net, as its source has it: Redlock whose holder has a flag, and whose extension sets keys that are gone.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::clock::Ratio;
 use crate::profile::{Flaw, Profile};
 use crate::switch::Switches;
+
+const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 pub(super) static REDLOCK_NET: Profile = Profile {
     name: "redlock-net",
@@ -14,7 +18,7 @@ pub(super) static REDLOCK_NET: Profile = Profile {
     files: "github.com/samcook/RedLock.net dcfe373: RedLockNet.SERedis/RedLock.cs, \
         RedLockNet.SERedis/Lua/Extend.lua, RedLockNet.SERedis/Lua/Unlock.lua, \
         RedLockNet.SERedis/Configuration/InternallyManagedRedLockConnectionProvider.cs",
-    read_on: "2026-11-25",
+    read_on: "2026-11-26",
     meaning: "Redlock for .NET: a lock is a flag, and an extension sets a key that is gone",
     ttl: None,
     fixed: || {
@@ -29,8 +33,10 @@ pub(super) static REDLOCK_NET: Profile = Profile {
             .with("tells_deadline", false)
             .with("extend_if_missing", true)
             .with("extend_check", "new-lease")
+            .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
+            .with("told_on_loss", "flag")
     },
-    open: &["extend_if_missing", "node_timeout", "retry_delay", "tells_deadline", "tries"],
+    open: &["extend_if_missing", "node_timeout", "retry_delay", "tells_deadline", "tries", "renew_every"],
     flaws: &[
         Flaw {
             what: "`IsAcquired` stays true when the lease has ended, until the next extension: whoever asks it \
@@ -46,7 +52,9 @@ pub(super) static REDLOCK_NET: Profile = Profile {
         },
     ],
     left_out: &[
-        "Its timer, which extends every half lease until the lock is given back: here programs extend.",
+        "Its timer fires every half lease from the grant on, and not while an extension is under way: here the next \
+         one is due half a lease after the last was sent.",
+        "`IsAcquired` is asked by a program's `check`, and by nothing else.",
         "Its status, which says why a lock was not obtained, and a lease of 10 ms where a shorter one is asked for.",
         "`wait` and `retry`, which call again: a program's `retry` can say that.",
         "Its limit of 100 ms for a connection: here a second holds for both, connecting and asking.",

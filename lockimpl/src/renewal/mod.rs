@@ -42,9 +42,15 @@ pub enum ToldOnLoss {
     None,
     /// Its release says so, and asks no node.
     AtRelease,
+    /// It can ask for a flag, which says what the last renewal came to: renewals go on after one that failed, and one
+    /// that succeeds sets it right again.
+    Flag,
     /// At once, when a renewal finds that the lock is lost.
     Callback,
-    /// The same, and also when the lease must have ended by its own monotonic clock, whatever became of the renewals.
+    /// The same, and also when a renewal is due and the lease must have ended before.
+    WhenDue,
+    /// Like a callback, and also when the lease must have ended by its own monotonic clock, whatever became of the
+    /// renewals.
     LeaseEnd,
 }
 
@@ -52,7 +58,9 @@ impl Choice for ToldOnLoss {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("none", Self::None),
         ("at-release", Self::AtRelease),
+        ("flag", Self::Flag),
         ("callback", Self::Callback),
+        ("when-due", Self::WhenDue),
         ("lease-end", Self::LeaseEnd),
     ];
 }
@@ -80,10 +88,11 @@ impl Choice for StopOnRelease {
 pub struct Renewal {
     /// How often. Default: never, and nothing else here matters.
     pub every: Option<RenewEvery>,
-    /// From when the next one is counted. The first is counted from the call that was granted: from its beginning, or
-    /// from its end if the call took longer than the lease, since its last request must be younger.
+    /// From when the next one is counted. The first is counted from the call that was granted: from its end, if replies
+    /// count, or if the call took longer than the lease, since its last request must be younger; else from its beginning.
     pub from: RenewFrom,
-    /// End at the first renewal that failed in any way. Off: the next is tried an interval later.
+    /// End at the first renewal that failed in any way, and count the lock as lost. Off: the next is tried an interval
+    /// later.
     pub stops_on_error: bool,
     /// How often a lease is renewed at most; none: for as long as the process lives.
     pub cap: Option<u64>,

@@ -34,8 +34,11 @@ impl<E: Env, L: Renewable> Renewing<E, L> {
         let Some(interval) = self.renewal.every else { return acquired };
         let Acquired::Granted(mut grant) = acquired else { return acquired };
         let now = self.env.monotonic().await;
-        // A call that took longer has asked more than once.
-        let counted = if now < began.saturating_add(ttl) { began } else { now };
+        let counted = match self.renewal.from {
+            // A call that took longer has asked more than once.
+            RenewFrom::Send if now < began.saturating_add(ttl) => began,
+            RenewFrom::Send | RenewFrom::Reply => now,
+        };
         let watch = Watch::new(grant.deadline);
         let keeper = Keeper {
             env: self.env.clone(),
@@ -117,11 +120,17 @@ impl<E: Env, L: Lock> Keeper<E, L> {
                 break;
             }
             self.env.sleep_until(due).await;
+            if self.renewal.told == ToldOnLoss::WhenDue && self.ends < self.env.monotonic().await {
+                return self.lose();
+            }
             match self.renew().await {
                 Some(Extended::Extended { .. }) => left = left.map(|left| left - 1),
+                Some(Extended::Unsupported) | None => break,
+                Some(_) if self.renewal.told == ToldOnLoss::Flag => self.watch.flag(),
                 Some(Extended::NotOwner | Extended::TooLate) => return self.lose(),
                 Some(Extended::Unknown(_)) if !self.renewal.stops_on_error => {}
-                Some(Extended::Unknown(_) | Extended::Unsupported) | None => break,
+                Some(Extended::Unknown(_)) if self.tells_the_end() => break,
+                Some(Extended::Unknown(_)) => return self.lose(),
             }
         }
         if self.tells_the_end() {
@@ -163,6 +172,7 @@ impl<E: Env, L: Lock> Keeper<E, L> {
     }
 
     fn lose(&self) {
-        self.watch.lose(matches!(self.renewal.told, ToldOnLoss::Callback | ToldOnLoss::LeaseEnd));
+        let told = self.renewal.told;
+        self.watch.lose(matches!(told, ToldOnLoss::Callback | ToldOnLoss::WhenDue | ToldOnLoss::LeaseEnd));
     }
 }

@@ -98,6 +98,22 @@ fn a_holder_is_told_when_its_lease_must_have_ended_and_no_reply_has_come() {
 }
 
 #[test]
+fn the_first_interval_begins_with_the_reply_where_replies_count() {
+    for (from, after) in [("send", 3), ("reply", 4)] {
+        let world = world();
+        world.node("a", |node| node.reply_delay = ms(1_000));
+        let mut lock = lock(&world, Switches::new().with("request_timeout", "none").with("renew_from", from));
+        granted(&world, &mut lock);
+        pass(&world, ms(5_000));
+        let first = world.node("a", |node| {
+            let mut renewals = node.log.iter().filter(|(_, command)| command.starts_with("EVALSHA"));
+            renewals.next().expect("it is renewed").0
+        });
+        assert_eq!(first.as_secs(), after, "{from}");
+    }
+}
+
+#[test]
 fn a_lease_that_is_not_renewed_costs_no_task_and_no_handle() {
     let world = world();
     let mut lock = lock(&world, Switches::new().with("renew_every", "none"));

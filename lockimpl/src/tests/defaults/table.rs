@@ -58,6 +58,9 @@ pub(super) const READ: &[Read] = &[
             ("elapsed_check", "false"),
             ("token", "attempt"),
             ("extend_check", "none"),
+            ("renew_every", "3/10"), // a third of the nine tenths that have to remain
+            ("renew_from", "reply"),
+            ("told_on_loss", "when-due"),
         ],
     ),
     (
@@ -157,6 +160,10 @@ pub(super) const READ: &[Read] = &[
             ("drift_constant", "2ms"),
             ("on_node_error", "stop"),
             ("tells_deadline", "false"),
+            ("renew_every", "1/2"),
+            ("renew_from", "reply"),
+            ("renew_stops_on_error", "true"),
+            ("told_on_loss", "at-release"), // a mutex that was reset gives nothing back
         ],
     ),
     (
@@ -170,6 +177,10 @@ pub(super) const READ: &[Read] = &[
             ("drift_ratio", "0/1"),
             ("drift_constant", "0s"),
             ("tells_deadline", "false"),
+            ("renew_every", "1/2"),
+            ("renew_from", "reply"),
+            ("renew_stops_on_error", "true"),
+            ("told_on_loss", "at-release"), // a mutex that was reset gives nothing back
         ],
     ),
     (
@@ -279,6 +290,8 @@ pub(super) const READ: &[Read] = &[
             ("token", "call"),
             ("tells_deadline", "false"),
             ("extend_if_missing", "true"),
+            ("renew_every", "1/2"),
+            ("told_on_loss", "flag"),
         ],
     ),
     (

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, Content, LockId, ObjectId};
-use doublehold_lockimpl::{Grant, Watch};
+use doublehold_lockimpl::{Env, Grant, Watch};
 
 /// What a client was granted in a round, and has not given back.
 pub(super) type Turn = BTreeMap<LockId, Held>;
@@ -26,6 +26,18 @@ impl Held {
         match self.inner.last_mut() {
             Some((grant, lease)) => (*grant, lease),
             None => (self.grant, &mut self.lease),
+        }
+    }
+
+    /// Whether the innermost lease has ended by its client's clock, or a renewal of it has failed and a flag says so.
+    pub(super) async fn is_over(&self, env: &impl Env) -> bool {
+        let lease = self.inner.last().map_or(&self.lease, |(_, lease)| lease);
+        if lease.watch.as_ref().is_some_and(Watch::is_flagged) {
+            return true;
+        }
+        match lease.current_deadline() {
+            Some(deadline) => deadline.has_passed(env).await,
+            None => false,
         }
     }
 

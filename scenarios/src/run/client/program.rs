@@ -206,7 +206,7 @@ impl<S: Stage> Client<'_, S> {
                 }
                 Step::Read(object) => self.read(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
-                Step::Check(lock) => stopped = !self.check(turn.get_mut(lock)).await,
+                Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
                 Step::Write(object) => self.write(&turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
                 Step::Release(lock) => self.release(&mut turn, *lock).await,
@@ -355,12 +355,10 @@ impl<S: Stage> Client<'_, S> {
         self.program.plan.on_lost_lock == OnLostLock::Stop
     }
 
-    /// Whether the lease is still good by the client's own clock, or nobody can tell.
-    async fn check(&self, held: Option<&mut Held>) -> bool {
+    /// Whether the lease is still good by the client's own clock and by what its lock says, or nobody can tell.
+    async fn check(&self, held: Option<&Held>) -> bool {
         let Some(held) = held else { return false };
-        if let Some(deadline) = held.innermost().1.current_deadline()
-            && deadline.has_passed(&self.stage).await
-        {
+        if held.is_over(&self.stage).await {
             for grant in held.grants() {
                 self.note(|client| EventKind::ExpiryNoticed { client, grant });
             }

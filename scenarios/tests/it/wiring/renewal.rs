@@ -24,6 +24,9 @@ const JOB: &str = r#"
     clients = [{ name = "c1", program = ["acquire", "read", "work 1s", "write", "release"] }]
 "#;
 const LONG: (&str, &str) = ("clients.0.program", "['acquire', 'read', 'work 25s', 'write', 'release']");
+/// The same, and the holder asks before it writes.
+const CHECKS: (&str, &str) =
+    ("clients.0.program", "['acquire', 'read', 'work 25s', 'check', 'write', 'release']");
 const EVERY: (&str, &str) = ("lock.renew_every", "3s");
 /// The lease is lost while c1 is at work.
 const LOST: (&str, &str) = ("faults", "[{ kind = 'flush', host = 'A', at = \"4s after c1's grant\" }]");
@@ -232,6 +235,45 @@ fn news() -> Vec<Row> {
                     seen.sent("c1", "A").into_iter().filter(|(at, _)| *at >= release).count()
                 };
                 with.times("c1", applied).len() == 1 && since(without) > 0 && since(with) == 0
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "lock.told_on_loss=flag",
+            claim: "a holder that asks hears that the last renewal was refused",
+            both: &[CHECKS, EVERY, LOST, ("lock.elapsed_check", "false")],
+            with: &[("lock.told_on_loss", "flag")],
+            shows: |without, with| {
+                without.times("c1", noticed).is_empty()
+                    && without.times("c1", applied).len() == 1
+                    && with.times("c1", noticed).len() == 1
+                    && renewals(with).len() > 5
+                    && with.times("c1", applied).is_empty()
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "lock.told_on_loss=flag",
+            claim: "a renewal that succeeds sets the flag right again",
+            both: &[CHECKS, EVERY, ("lock.told_on_loss", "flag")],
+            with: &[SHORT_CUT],
+            shows: |_, with| {
+                with.times("c1", failed).len() == 1
+                    && with.times("c1", noticed).is_empty()
+                    && with.times("c1", applied).len() == 1
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "lock.told_on_loss=when-due",
+            claim: "a holder hears that its lease must have ended when the next renewal is due",
+            both: &[LONG, EVERY, CUT, ("lock.told_on_loss", "callback")],
+            with: &[("lock.told_on_loss", "when-due")],
+            shows: |without, with| {
+                let [at] = with.times("c1", noticed)[..] else { return false };
+                without.times("c1", noticed).is_empty()
+                    // Four intervals after the renewal that succeeded, where a lease is three and a third.
+                    && (12 * SEC..12 * SEC + MS).contains(&(at - renewals(with)[0]))
             },
             ..Row::on(ONE)
         },
