@@ -47,4 +47,7 @@ pub struct Flaw {
     pub scenario: &'static str,
     /// The same scenario with one switch set otherwise, in which it does not happen.
     pub repaired: &'static str,
+    /// The option by which its users, or their driver's, can have that, as they write it; none if there is no such
+    /// option.
+    pub option: Option<&'static str>,
 }

@@ -46,12 +46,14 @@ pub(super) static AIOREDLOCK: Profile = Profile {
                 that is another's.",
             scenario: "aioredlock",
             repaired: "aioredlock/repaired",
+            option: None,
         },
         Flaw {
             what: "An extension that misses its quorum once gives back what is still good, and whoever \
                 works is not told.",
             scenario: "aioredlock-gives-up",
             repaired: "aioredlock-gives-up/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -28,6 +28,7 @@ pub(super) static ASYNQ: Profile = Profile {
             nothing wrong but that clock.",
         scenario: "asynq",
         repaired: "asynq/repaired",
+        option: None,
     }],
     left_out: &[
         "Its queues and sorted sets: here one task, whose key holds the time at which its lease ends.",

@@ -24,6 +24,7 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
         what: "A grant has no deadline: work that outlives the lease is not told, unless it asks the node.",
         scenario: "bsm-redislock",
         repaired: "bsm-redislock/repaired",
+        option: None,
     }],
     left_out: &[
         "Custom tokens: a lock whose token begins another's (`job1`, `job10`) takes it over, as the \

@@ -35,6 +35,7 @@ pub(crate) static BULLMQ: Profile = Profile {
                    somebody calls `cancelJob` then and it heeds its signal",
             scenario: "bullmq-renewal-fails",
             repaired: "bullmq-renewal-fails/repaired",
+            option: None,
         },
         Flaw {
             what: "the processor of a job whose lock has ended is not stopped: the second check hands the job to another \
@@ -42,14 +43,15 @@ pub(crate) static BULLMQ: Profile = Profile {
                    is always busy; the documentation calls such a job stalled, and says that it is processed again",
             scenario: "stalled-job",
             repaired: "stalled-job/repaired",
+            option: Some("lockDuration"),
         },
     ],
     left_out: &[
         "`maxStalledCount`: a job that stalls a second time is failed; here it is handed on again",
-        "the lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
+        "The lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
          long, in one request: the first renewal of a job comes up to a quarter later than here",
-        "it goes on to renew a job that it has lost, in vain; here it ends",
-        "workers that are busy look for stalled jobs as well; here those that wait do",
-        "the queue: the resource is one job, which is there again as soon as it is done",
+        "It goes on to renew a job that it has lost, in vain; here it ends",
+        "Workers that are busy look for stalled jobs as well; here those that wait do",
+        "The queue: the resource is one job, which is there again as soon as it is done",
     ],
 };

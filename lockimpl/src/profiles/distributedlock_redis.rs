@@ -57,12 +57,14 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
                 on, however long that was: a reply that is there wins against the timer that is due.",
             scenario: "distributedlock-redis",
             repaired: "distributedlock-redis/repaired",
+            option: None,
         },
         Flaw {
             what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the last \
                 reply: a holder that is cut off hears of it 3 s or more after its keys have ended.",
             scenario: "distributedlock-redis-told-late",
             repaired: "distributedlock-redis-told-late/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -22,6 +22,7 @@ pub(super) static DRAMATIQ: Profile = Profile {
         what: "Who is done when its 15 minutes are over counts another's entry down: a third comes in.",
         scenario: "dramatiq",
         repaired: "dramatiq/repaired",
+        option: Some("ttl"),
     }],
     left_out: &[
         "Limits above 1: it is a semaphore then.",

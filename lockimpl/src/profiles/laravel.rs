@@ -34,11 +34,13 @@ pub(super) static LARAVEL: Profile = Profile {
             what: "A process that dies while it holds a lock without seconds keeps everybody out for ever.",
             scenario: "laravel",
             repaired: "laravel/repaired",
+            option: Some("seconds"),
         },
         Flaw {
             what: "`block` counts by the wall clock: if that is set back, it gives up later by as much. Nothing else is lost.",
             scenario: "laravel-block",
             repaired: "laravel-block/repaired",
+            option: None,
         },
     ],
     left_out: &[

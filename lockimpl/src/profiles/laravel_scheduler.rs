@@ -32,12 +32,14 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
                 task is not run for a day, on any server, unless somebody runs `schedule:clear-cache`.",
             scenario: "laravel-scheduler",
             repaired: "laravel-scheduler/repaired",
+            option: None,
         },
         Flaw {
             what: "`forget` deletes the lock of whoever has it: a task that is done late lets a third \
                 server begin. Shown with `withoutOverlapping(10)`.",
             scenario: "laravel-scheduler-forgets",
             repaired: "laravel-scheduler-forgets/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -29,6 +29,7 @@ pub(super) static LARAVEL_WITHOUT_OVERLAPPING: Profile = Profile {
             until somebody deletes it.",
         scenario: "laravel-without-overlapping",
         repaired: "laravel-without-overlapping/repaired",
+        option: Some("expireAfter"),
     }],
     left_out: &[
         "A job that is refused goes back to its queue, and is tried as often as the queue allows: here \

@@ -37,11 +37,12 @@ pub(super) const MALKUSCH_LOCK: Profile = Profile {
         what: "a reply that is lost on a majority of nodes leaves keys that nobody deletes and that never end",
         scenario: "malkusch-lock",
         repaired: "malkusch-lock/repaired",
+        option: Some("expireTimeout"),
     }],
     left_out: &[
-        "the random order of the nodes, and that it stops asking when no majority is left to win",
-        "the waits between attempts: they grow from 10 to 500 ms there, and are drawn between the two here",
-        "the key, which expires in 1,000 years there, and the error when half of the nodes fail",
-        "a token of each node of its own",
+        "The random order of the nodes, and that it stops asking when no majority is left to win",
+        "The waits between attempts: they grow from 10 to 500 ms there, and are drawn between the two here",
+        "The key, which expires in 1,000 years there, and the error when half of the nodes fail",
+        "A token of each node of its own",
     ],
 };

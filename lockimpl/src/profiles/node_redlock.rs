@@ -48,17 +48,20 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
             what: "a lock whose end has passed is handed out, and only a caller who compares it with the time notices",
             scenario: "node-redlock",
             repaired: "node-redlock/repaired",
+            option: None,
         },
         Flaw {
             what: "half of an even number of nodes says yes and half no: the call never ends",
             scenario: "node-redlock-tie",
             repaired: "node-redlock-tie/repaired",
+            option: None,
         },
         Flaw {
             what: "the signal of `using()` is set when an extension has failed, and one that waits for its nodes has not: \
                    the lease ends while the routine works on",
             scenario: "node-redlock-using",
             repaired: "node-redlock-using/repaired",
+            option: None,
         },
     ],
     left_out: &[
@@ -66,7 +69,7 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
          2 ms and 500 ms. Without it this is `acquire()`. An extension that failed is tried at once as long as the \
          lease lasts; here an interval later",
         "`using()` waits for an extension that is under way before it gives the lock back; here it is not looked at",
-        "that releases and extensions are tried again as an acquire is",
-        "several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there",
+        "That releases and extensions are tried again as an acquire is",
+        "Several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there",
     ],
 };

@@ -45,6 +45,7 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
             which takes 10 to 42 s, and by then a lease of 10 s is over.",
         scenario: "node-redlock-4",
         repaired: "node-redlock-4/repaired",
+        option: Some("commandTimeout"),
     }],
     left_out: &[
         "That an extension is refused without asking when its lock's time is over, and tried again, after its keys \

@@ -34,6 +34,7 @@ pub(super) static POTTERY: Profile = Profile {
             lease: one more node that fails is then enough to keep everybody out.",
         scenario: "pottery",
         repaired: "pottery/repaired",
+        option: None,
     }],
     left_out: &[
         "That a lock is extended three times at most, and that its user asks the nodes (`locked()`) how long \

@@ -31,17 +31,20 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
                 signal of the release, and waits for ever for a lock that is free.",
             scenario: "python-redis-lock",
             repaired: "python-redis-lock/repaired",
+            option: Some("signal_expire"),
         },
         Flaw {
             what: "A holder that dies keeps everybody out for ever, unless `expire` was given.",
             scenario: "python-redis-lock-holder-dies",
             repaired: "python-redis-lock-holder-dies/repaired",
+            option: Some("expire"),
         },
         Flaw {
             what: "The thread of `auto_renewal` ends at its first exception, and whoever works is not told: one \
                 connection that breaks when the lease is to be renewed loses the lock.",
             scenario: "python-redis-lock-renewal",
             repaired: "python-redis-lock-renewal/repaired",
+            option: None,
         },
     ],
     left_out: &[

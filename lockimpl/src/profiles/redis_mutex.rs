@@ -24,11 +24,13 @@ pub(super) static REDIS_MUTEX: Profile = Profile {
                 meanwhile.",
             scenario: "redis-mutex",
             repaired: "redis-mutex/repaired",
+            option: None,
         },
         Flaw {
             what: "A client whose clock is ahead takes a lock that is held.",
             scenario: "redis-mutex-clocks",
             repaired: "redis-mutex-clocks/repaired",
+            option: Some("expire"),
         },
     ],
     left_out: &[

@@ -42,6 +42,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
                 its keys for a lease.",
             scenario: "redis-plus-plus",
             repaired: "redis-plus-plus/repaired",
+            option: None,
         },
         Flaw {
             what: "One connection that breaks when the watcher extends ends the extensions for good, also where the \
@@ -49,6 +50,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
                 give.",
             scenario: "redis-plus-plus-renewal",
             repaired: "redis-plus-plus-renewal/repaired",
+            option: Some("auto_extend_err_callback"),
         },
     ],
     left_out: &[

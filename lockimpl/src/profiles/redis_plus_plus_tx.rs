@@ -43,12 +43,14 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
                 never told that the lock is lost.",
             scenario: "redis-plus-plus-tx",
             repaired: "redis-plus-plus-tx/repaired",
+            option: None,
         },
         Flaw {
             what: "A failed attempt is given back with the resource's name in the token's place, so \
                 that what it won stays for a lease.",
             scenario: "redis-plus-plus-tx-leftovers",
             repaired: "redis-plus-plus-tx-leftovers/repaired",
+            option: None,
         },
     ],
     left_out: &[

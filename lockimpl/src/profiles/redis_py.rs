@@ -36,12 +36,14 @@ pub(super) static REDIS_PY: Profile = Profile {
                 repeats is refused by it.) Without a `timeout` it stays for ever.",
             scenario: "redis-py",
             repaired: "redis-py/repaired",
+            option: Some("timeout"),
         },
         Flaw {
             what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds \
                 twice. If the holder dies then, others wait for that much longer. `replace_ttl=True` avoids it.",
             scenario: "redis-py-extends-twice",
             repaired: "redis-py-extends-twice/repaired",
+            option: Some("replace_ttl"),
         },
     ],
     left_out: &[

@@ -55,25 +55,28 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
             what: "one stopped node of three keeps an acquire until the keys on the others have ended, and it is granted",
             scenario: "redis-semaphore",
             repaired: "redis-semaphore/repaired",
+            option: None,
         },
         Flaw {
             what: "one dead node of three does the same: ioredis gives it up after 10.5 s, and the lease is 10 s",
             scenario: "redis-semaphore-killed-node",
             repaired: "redis-semaphore-killed-node/repaired",
+            option: None,
         },
         Flaw {
             what: "one stopped node of three keeps a renewal waiting, and no other is sent meanwhile: the keys on the other \
                    two end, and the holder is not told",
             scenario: "redis-semaphore-renewal",
             repaired: "redis-semaphore-renewal/repaired",
+            option: None,
         },
     ],
     left_out: &[
-        "that a holder without `onLockLost` is told by an error that ends its process; here it stops its work",
-        "that a renewal that falls due while another is under way waits for the next tick of its timer: here it is sent \
+        "That a holder without `onLockLost` is told by an error that ends its process; here it stops its work",
+        "That a renewal that falls due while another is under way waits for the next tick of its timer: here it is sent \
          when the other has come to something",
-        "that an extension asks for the key again on nodes that lacked it",
+        "That an extension asks for the key again on nodes that lacked it",
         "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
-        "version 5.8 over ioredis 6: set `reconnect` to `ioredis-6`",
+        "Version 5.8 over ioredis 6: set `reconnect` to `ioredis-6`",
     ],
 };

@@ -29,12 +29,14 @@ pub(super) const REDISSON: Profile = Profile {
                lock when it wakes; the watchdog sees it, and the program hears of it at `unlock()`.",
             scenario: "redisson-watchdog",
             repaired: "redisson-watchdog/repaired",
+            option: Some("lockWatchdogTimeout"),
         },
         Flaw {
             what: "An acquire whose reply comes too late is counted, and its caller gets an exception. If the thread asks \
                again, it is counted twice: one `unlock()` is not enough, and nobody has the lock until it ends.",
             scenario: "redisson",
             repaired: "redisson/repaired",
+            option: None,
         },
     ],
     left_out: LEFT_OUT,
@@ -64,6 +66,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
                priority, or because the first cannot be reached. Sentinel prefers the one that has received most.",
         scenario: "redisson-replicated",
         repaired: "redisson-replicated/repaired",
+        option: None,
     }],
     left_out: LEFT_OUT,
 };
@@ -92,6 +95,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
                class is deprecated, in favour of `RLock` with replicas. Shown with `tryLock()` without a wait.",
         scenario: "redisson-redlock",
         repaired: "redisson-redlock/repaired",
+        option: None,
     }],
     left_out: &[
         "`lock` asks in turns of a time that it draws; here a turn has the whole time that its client has.",

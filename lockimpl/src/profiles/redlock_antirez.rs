@@ -31,6 +31,7 @@ pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
             than the keys last.",
         scenario: "redlock-antirez-clock",
         repaired: "redlock-antirez-clock/repaired",
+        option: None,
     }],
     left_out: &[
         "It has no extension: the engine's is here.",

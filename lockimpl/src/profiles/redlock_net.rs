@@ -43,12 +43,14 @@ pub(super) static REDLOCK_NET: Profile = Profile {
                 writes with a lock that is another's.",
             scenario: "redlock-net",
             repaired: "redlock-net/repaired",
+            option: None,
         },
         Flaw {
             what: "An extension that comes after the end sets the keys again, and its holder does not hear \
                 that the lock was another's in between.",
             scenario: "redlock-net-extends-again",
             repaired: "redlock-net-extends-again/repaired",
+            option: None,
         },
     ],
     left_out: &[

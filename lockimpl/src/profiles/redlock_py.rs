@@ -33,12 +33,14 @@ pub(super) static REDLOCK_PY: Profile = Profile {
                 has the same token: two clients hold.",
             scenario: "redlock-py-late-clean-up",
             repaired: "redlock-py-late-clean-up/repaired",
+            option: None,
         },
         Flaw {
             what: "A wall clock that is set back while nodes are asked makes the stated validity longer \
                 than the keys last.",
             scenario: "redlock-py-clock",
             repaired: "redlock-py-clock/repaired",
+            option: None,
         },
     ],
     left_out: &[

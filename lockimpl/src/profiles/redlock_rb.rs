@@ -35,6 +35,7 @@ pub(super) static REDLOCK_RB: Profile = Profile {
             that the lock was another's in between.",
         scenario: "redlock-rb",
         repaired: "redlock-rb/repaired",
+        option: Some("extend_only_if_locked"),
     }],
     left_out: &[
         "It accepts a validity of exactly 0 ms.",

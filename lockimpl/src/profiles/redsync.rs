@@ -31,11 +31,12 @@ pub(super) const REDSYNC: Profile = Profile {
         what: "the late clean-up of a failed attempt deletes the keys of a later attempt of the same call",
         scenario: "redsync",
         repaired: "redsync/repaired",
+        option: None,
     }],
     left_out: &[
-        "that releases and extensions have no time limit but the caller's",
-        "that the time limit is a share of the lease (5 %): it is that of a lease of 8 s",
-        "the retries of go-redis and its pool: a request has a connection of its own after a timeout only",
-        "failing fast counts nodes that said no, here also those that did not answer",
+        "That releases and extensions have no time limit but the caller's",
+        "That the time limit is a share of the lease (5 %): it is that of a lease of 8 s",
+        "The retries of go-redis and its pool: a request has a connection of its own after a timeout only",
+        "Failing fast counts nodes that said no, here also those that did not answer",
     ],
 };

@@ -27,10 +27,11 @@ pub(super) const RSLOCK: Profile = Profile {
         what: "an acquire that took longer than its lease allows leaves its keys, and everybody waits for their end",
         scenario: "rslock",
         repaired: "rslock/repaired",
+        option: None,
     }],
     left_out: &[
         "`using()`, which extends 500 ms before the end by unsigned arithmetic: below about 505 ms it never does",
-        "that a failed extension is tried again, after its keys were deleted",
-        "the guard that gives a lock back when it is dropped",
+        "That a failed extension is tried again, after its keys were deleted",
+        "The guard that gives a lock back when it is dropped",
     ],
 };

@@ -36,12 +36,14 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
                 of 5 s until the first one extends.",
             scenario: "rueidislock",
             repaired: "rueidislock/repaired",
+            option: None,
         },
         Flaw {
             what: "A node whose clock is ahead by more than the lease sets no key at all: everybody is \
                 granted the lock at once.",
             scenario: "rueidislock-no-exclusion",
             repaired: "rueidislock-no-exclusion/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -32,12 +32,14 @@ pub(super) static SHEDLOCK: Profile = Profile {
                 `safeUpdate` compares, and is off.",
             scenario: "shedlock",
             repaired: "shedlock/repaired",
+            option: Some("safeUpdate"),
         },
         Flaw {
             what: "`extend` sets the key anew, whoever it belongs to: two have the lock, and both are told \
                 so. `safeUpdate` compares.",
             scenario: "shedlock-extend",
             repaired: "shedlock-extend/repaired",
+            option: Some("safeUpdate"),
         },
     ],
     left_out: &[

@@ -27,6 +27,7 @@ pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
             ten minutes later, or ever where `reaper` is off.",
         scenario: "sidekiq-unique-jobs",
         repaired: "sidekiq-unique-jobs/repaired",
+        option: Some("lock_ttl"),
     }],
     left_out: &[
         "The reaper, which every 10 minutes deletes locks whose jobs are nowhere any more.",

@@ -27,6 +27,7 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
         what: "LockTake says yes or no, and not until when: work that outlives the lease is not told.",
         scenario: "stackexchange-redis",
         repaired: "stackexchange-redis/repaired",
+        option: None,
     }],
     left_out: &[
         "On Redis 8.4 it compares by DELEX and SET IFEQ: `release` and `extend_by` can be set so. Before, by a \

@@ -34,12 +34,14 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
                 for longer than the keys last.",
             scenario: "symfony-combined-clock",
             repaired: "symfony-combined-clock/repaired",
+            option: None,
         },
         Flaw {
             what: "An extension that misses its quorum deletes the lock everywhere, with most of the lease left, and throws. A \
                 program that catches that, and relies on its first lease, is not alone.",
             scenario: "symfony-combined-gives-up",
             repaired: "symfony-combined-gives-up/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -35,12 +35,14 @@ pub(super) static SYMFONY_LOCK: Profile = Profile {
                 asked for.",
             scenario: "symfony-lock",
             repaired: "symfony-lock/repaired",
+            option: Some("initialTtl"),
         },
         Flaw {
             what: "A wall clock that is set back while a lock is held makes its holder believe in a key \
                 that has ended.",
             scenario: "symfony-lock-clock",
             repaired: "symfony-lock-clock/repaired",
+            option: None,
         },
     ],
     left_out: &[

@@ -56,7 +56,8 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             Outcome::of(flaw.scenario, &[])?.told()
         );
         text += &format!(
-            "  - Set otherwise, `doublehold run {}`: {}. {}\n",
+            "  - {}, `doublehold run {}`: {}. {}\n",
+            set_otherwise(flaw),
             flaw.repaired,
             Outcome::of(flaw.repaired, &[])?.told(),
             repair(flaw)?
@@ -73,6 +74,14 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             .for_each(|left_out| text += &format!("- {}.\n", left_out.trim_end_matches('.')));
     }
     Ok(text + "\n")
+}
+
+/// Says who can set it otherwise: users, by an option, or nobody but the library's authors.
+fn set_otherwise(flaw: &Flaw) -> String {
+    match flaw.option {
+        Some(option) => format!("**You can set it otherwise**, by the option `{option}`"),
+        None => "Were it otherwise".to_owned(),
+    }
 }
 
 /// What the repaired variant tells of itself.

@@ -123,12 +123,15 @@ struct ShownFlaw {
     what: &'static str,
     scenario: &'static str,
     repaired: &'static str,
+    option: Option<&'static str>,
 }
 
 impl ShownLibrary {
     fn of(profile: &Profile, engine: &'static str) -> Self {
-        let flaw =
-            |flaw: &Flaw| ShownFlaw { what: flaw.what, scenario: flaw.scenario, repaired: flaw.repaired };
+        let flaw = |flaw: &Flaw| {
+            let Flaw { what, scenario, repaired, option } = *flaw;
+            ShownFlaw { what, scenario, repaired, option }
+        };
         let fixed = (profile.fixed)();
         Self {
             name: profile.library,
