@@ -254,6 +254,9 @@ pub enum Doubt {
     /// The node answered with an error.
     #[error(transparent)]
     ErrorReply(ErrorReply),
+    /// The reply came, and the client took it for something else.
+    #[error("the reply could not be read")]
+    Misread,
     /// Too few nodes answered to tell.
     #[error("only {answers} of {nodes} nodes answered")]
     TooFewAnswers {

@@ -18,7 +18,7 @@ use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
 use crate::form::{Choice, Form, LockConfig};
 use crate::link::{Failure, Link, OnTimeout};
-use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, millis, says_yes};
 use crate::scripted::Scripted;
@@ -71,11 +71,19 @@ enum Asks {
     Whole,
     /// It sets the key, and then fails at a command with too few arguments. What a script did before is not taken back.
     FailsHalfway,
+    /// An `if` is never closed: the node answers with an error each time, and runs nothing.
+    DoesNotCompile,
+    /// It sets key and lease, and its yes, a number, is taken for text: to its client that is an exception.
+    ReadAsText,
 }
 
 impl Choice for Asks {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("whole", Self::Whole), ("fails-halfway", Self::FailsHalfway)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("whole", Self::Whole),
+        ("fails-halfway", Self::FailsHalfway),
+        ("does-not-compile", Self::DoesNotCompile),
+        ("read-as-text", Self::ReadAsText),
+    ];
 }
 
 struct LocalRemoteConfig {
@@ -95,7 +103,11 @@ impl LockConfig for LocalRemoteConfig {
         Self {
             client_id: form.choice("client_id", Id::Process, "whose one id is that keys hold"),
             local: form.choice("local", Local::Process, "whose the mutex is that threads wait at"),
-            script: form.choice("script", Asks::Whole, "how the script ends that asks for the key"),
+            script: form.choice(
+                "script",
+                Asks::Whole,
+                "whether the script that asks for the key is sound, and how its reply is read",
+            ),
             wait: form.choice("wait", Limit::Once, "how often a limit is waited for: once, or by each stage"),
             wait_clock: form.choice(
                 "wait_clock",
@@ -189,6 +201,17 @@ pub(crate) static FAIL: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
+/// The same with a second `if` that nobody closes. No node can load it.
+pub(crate) static BROKEN: LazyLock<Scripted> = LazyLock::new(|| {
+    Scripted::new(
+        "local owner = redis.call('GET', KEYS[1]) \
+         if owner == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 \
+         else if owner then return 0 end \
+         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) \
+         return 1",
+    )
+});
+
 /// The id of a process.
 #[derive(Default)]
 struct ProcessId(OnceLock<Token>);
@@ -276,13 +299,17 @@ impl<E: Env> LocalRemoteLock<E> {
     /// Asks for the key once.
     async fn ask(&mut self, resource: &str, id: &Token, ttl: Duration) -> Result<bool, Failure> {
         let script: &Scripted = match self.config.script {
-            Asks::Whole => &ASK,
+            Asks::Whole | Asks::ReadAsText => &ASK,
             Asks::FailsHalfway => &FAIL,
+            Asks::DoesNotCompile => &BROKEN,
         };
         let ttl = millis(ttl).to_string();
         let args = [id.as_bytes(), ttl.as_bytes()];
         let reply = script.run(&self.env, &mut self.link, &[resource], &args).await?;
-        Ok(says_yes(&reply))
+        match says_yes(&reply) {
+            true if self.config.script == Asks::ReadAsText => Err(Failure::Lost(Doubt::Misread)),
+            is_ours => Ok(is_ours),
+        }
     }
 
     /// Asks for the key until it is its own or the time is over.

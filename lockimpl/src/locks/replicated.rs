@@ -252,7 +252,7 @@ impl Trouble {
             Doubt::ErrorReply(error) => Self::of_error(error),
             Doubt::Unreachable(_) => Self::WithoutEffect,
             Doubt::Timeout | Doubt::ConnectionLost(_) => Self::Lost,
-            Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas(_) => Self::None,
+            Doubt::Misread | Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas(_) => Self::None,
         }
     }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::fake::{World, ms};
+use super::fake::{World, ms, nanos};
 use super::node::Node;
 use crate::locks::local_remote::{ASK, FAIL};
-use crate::{Acquired, BoxLock, Grant, Lock, NodeName, Refusal, Registry, Released, Switches};
+use crate::{Acquired, BoxLock, Doubt, Grant, Lock, NodeName, Refusal, Registry, Released, Switches};
 
 const TTL: Duration = ms(10_000);
 const A_YEAR: &str = "31536000000";
@@ -111,4 +111,13 @@ fn a_script_that_fails_halfway_leaves_its_key_there() {
     assert!(matches!(world.run(lock.acquire("stock", TTL)), Acquired::Refused(Refusal::ErrorReply(_))));
     world.sleep(TTL * 10);
     assert!(world.node("a", |node| node.keys.contains_key("stock")));
+}
+
+#[test]
+fn a_yes_that_is_taken_for_text_leaves_its_key_for_a_lease() {
+    let world = world();
+    let mut lock = lock(&world, &Switches::new().with("script", "read-as-text"));
+    assert_eq!(world.run(lock.acquire("stock", TTL)), Acquired::Unknown(Doubt::Misread));
+    let end = world.node("a", |node| node.keys["stock"].expires_at);
+    assert!(end <= nanos(world.now() + TTL));
 }

@@ -76,6 +76,28 @@ fn stages() -> Vec<Row> {
             ..Row::on(THREADS)
         },
         Row {
+            word: "lock.script=does-not-compile",
+            claim: "the node loads no such script, and sets nothing",
+            with: &[("lock.script", "does-not-compile")],
+            shows: |without, with| {
+                without.grants("c1").len() == 1
+                    && with.grants("c1").is_empty()
+                    && with.keys("A", "c1").is_empty()
+            },
+            ..Row::on(THREADS)
+        },
+        Row {
+            word: "lock.script=read-as-text",
+            claim: "the key is set for its lease, and its client has no lock",
+            with: &[("lock.script", "read-as-text")],
+            shows: |without, with| {
+                without.grants("c1").len() == 1
+                    && with.grants("c1").is_empty()
+                    && !with.keys("A", "c1").is_empty()
+            },
+            ..Row::on(THREADS)
+        },
+        Row {
             word: "lock.script=whole",
             claim: "the script sets the key and says so",
             both: &[("lock.script", "fails-halfway")],
