@@ -89,7 +89,8 @@ pub struct Renewal {
     /// How often. Default: never, and nothing else here matters.
     pub every: Option<RenewEvery>,
     /// From when the next one is counted. The first is counted from the call that was granted: from its end, if replies
-    /// count, or if the call took longer than the lease, since its last request must be younger; else from its beginning.
+    /// count, or if the call took longer than the lease, since its last request must be younger; else from its
+    /// beginning.
     pub from: RenewFrom,
     /// End at the first renewal that failed in any way, and count the lock as lost. Off: the next is tried an interval
     /// later.

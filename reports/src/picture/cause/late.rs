@@ -27,7 +27,7 @@ pub(super) fn expired_before_the_grant(facts: &Facts<'_>, claim: &Claim) -> Opti
 }
 
 /// A clause about the client's own view of a lease that was over before the client learnt of its grant: it looked at
-/// nothing, at a deadline that had passed, or at a clock that misled it.
+/// nothing, at a deadline that had passed or was still to come, or at a clock that misled it.
 fn went_by(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: Option<&str>) -> Option<String> {
     let events = facts.run.history.events();
     let granted = events.iter().find_map(|event| match &event.what {
@@ -45,16 +45,18 @@ fn went_by(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: Option<&str>
         EventKind::AcquireStarted { call, .. } if call == claim.grant => Some(event.at),
         _ => None,
     })?;
-    match deadline.clock {
-        ClockKind::Wall => {
-            let by = stepped_back(facts, host, asked, claim.span.from)?;
-            Some(format!(", and the wall clock that it measured the lease with was stepped by {by}"))
-        }
-        ClockKind::Monotonic if stop == Some("suspended") => {
-            Some(", and the monotonic clock that it measured the lease with stood still".to_owned())
-        }
+    let stepped = match deadline.clock {
+        ClockKind::Wall => stepped_back(facts, host, asked, claim.span.from),
         ClockKind::Monotonic | ClockKind::Boot => None,
-    }
+    };
+    Some(match (stepped, deadline.clock, stop) {
+        (Some(by), ..) => format!(", and the wall clock that it measured the lease with was stepped by {by}"),
+        (None, ClockKind::Monotonic, Some("suspended")) => {
+            ", and the monotonic clock that it measured the lease with stood still".to_owned()
+        }
+        // As where its keys had another lease than it counts with.
+        _ => ", and its own deadline was still to come".to_owned(),
+    })
 }
 
 /// By how much a host's wall clock was set back within a time.

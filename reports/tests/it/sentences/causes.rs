@@ -89,7 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: refused_too_late,
     },
     Rule {
-        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+?)(?: while it was (?<stop>paused|suspended))?, and (?:it (?<none>computes no deadline)|it took a grant whose own deadline (?<passed>had passed)|the wall clock that it measured the lease with was stepped by -(?<by>[\d.]+ \S+)|the monotonic clock that it measured the lease with (?<still>stood still))$",
+        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+?)(?: while it was (?<stop>paused|suspended))?, and (?:it (?<none>computes no deadline)|it took a grant whose own deadline (?<passed>had passed)|its own deadline was (?<coming>still to come)|the wall clock that it measured the lease with was stepped by -(?<by>[\d.]+ \S+)|the monotonic clock that it measured the lease with (?<still>stood still))$",
         holds: |seen, it| {
             let who = seen.client(&it["who"])?;
             let ends = ends(seen, it, KeyEnd::Expired)?;
@@ -280,10 +280,14 @@ fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: Cal
         return Some(deadline.is_none());
     }
     let asked = seen.asked(grant)?;
+    let passed = seen.all().any(|(when, what)| {
+        matches!(what, EventKind::DeadlinePassed { grant: of, .. } if *of == grant) && when <= at
+    });
     if it.name("passed").is_some() {
-        return Some(seen.all().any(|(when, what)| {
-            matches!(what, EventKind::DeadlinePassed { grant: of, .. } if *of == grant) && when <= at
-        }));
+        return Some(passed);
+    }
+    if it.name("coming").is_some() {
+        return Some(deadline.is_some() && !passed);
     }
     if it.name("still").is_some() {
         let slept = Duration::from_nanos(reading.boot_ns - reading.monotonic_ns);

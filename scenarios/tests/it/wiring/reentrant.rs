@@ -6,7 +6,7 @@ use crate::wiring::row::{Row, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [stages(), limits(), counts(), replicas(), several()].into_iter().flatten().collect()
+    [stages(), scripts(), limits(), counts(), replicas(), several()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -68,6 +68,11 @@ fn stages() -> Vec<Row> {
             shows: |without, with| !together(without) && together(with),
             ..Row::on(THREADS)
         },
+    ]
+}
+
+fn scripts() -> Vec<Row> {
+    vec![
         Row {
             word: "lock.script=fails-halfway",
             claim: "the script sets the key, and is answered with an error",

@@ -7,7 +7,7 @@ use crate::wiring::row::{ONE, REDLOCK, Row, Sets, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen, applied, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [intervals(), counted(), ends(), news(), releases()].into_iter().flatten().collect()
+    [intervals(), counted(), ends(), news(), other_news(), releases()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -238,6 +238,12 @@ fn news() -> Vec<Row> {
             },
             ..Row::on(ONE)
         },
+    ]
+}
+
+/// A holder that has to ask, or hears of it late, or when its lease must have ended.
+fn other_news() -> Vec<Row> {
+    vec![
         Row {
             word: "lock.told_on_loss=flag",
             claim: "a holder that asks hears that the last renewal was refused",
