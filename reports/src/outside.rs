@@ -283,10 +283,13 @@ mod tests {
 
     #[test]
     fn nothing_reaches_into_runs_of_the_locks_that_come_with_the_program() {
-        // Beside each other: a seed in doubt is run again after some real time, which is most of what this test takes.
+        // As many beside each other as a test runner has threads: a seed in doubt is run again after some real time,
+        // which is most of what this test takes. With a thread a lock they met in the allocator until one was accused.
+        let locks = Mutex::new(doublehold_lockimpl::descriptors().into_iter());
+        let next = || locks.lock().expect("no check panics while it takes one").next();
         std::thread::scope(|scope| {
-            for lock in doublehold_lockimpl::descriptors() {
-                scope.spawn(move || nothing_reaches_into_runs_of(&lock));
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| std::iter::from_fn(next).for_each(|lock| nothing_reaches_into_runs_of(&lock)));
             }
         });
     }
