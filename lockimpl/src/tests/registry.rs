@@ -137,7 +137,12 @@ fn ways_to_set(descriptor: &crate::Descriptor) -> Vec<Switches> {
 }
 
 /// What makes a lock none: nobody is ever granted it, or two threads of one process are.
-const NO_LOCK: [(&str, &str); 2] = [("script", "fails-halfway"), ("local", "object")];
+const NO_LOCK: [(&str, &str); 4] = [
+    ("script", "does-not-compile"),
+    ("script", "fails-halfway"),
+    ("script", "read-as-text"),
+    ("local", "object"),
+];
 
 fn is_no_lock(chosen: &Switches) -> bool {
     NO_LOCK.iter().any(|(switch, word)| chosen.get(switch) == Some(&Value::from(*word)))

@@ -253,7 +253,7 @@ const LATE_GRANTS: &[Moved] = &[
             let it = host(report, "c2");
             fault(report, "clock-step").hosts = vec![it];
         },
-        told: "c1 was granted the lock when its key had expired on A",
+        told: "c1 was granted the lock when its key had expired on A, and its own deadline was still to come",
     },
     Moved {
         rule: "the wall clock that measured the lease was set back",
@@ -262,7 +262,7 @@ const LATE_GRANTS: &[Moved] = &[
             let it = after(granted(report, 0).0);
             fault(report, "clock-step").from = Some(it);
         },
-        told: "c1 was granted the lock when its key had expired on A",
+        told: "c1 was granted the lock when its key had expired on A, and its own deadline was still to come",
     },
     Moved {
         rule: "the wall clock that measured the lease was set back",
@@ -288,13 +288,13 @@ const LATE_GRANTS: &[Moved] = &[
         rule: "the wall clock that measured the lease was set back",
         what: "it never was",
         change: |report| fault(report, "clock-step").from = None,
-        told: "c1 was granted the lock when its key had expired on A",
+        told: "c1 was granted the lock when its key had expired on A, and its own deadline was still to come",
     },
     Moved {
         rule: "a monotonic clock stands still in a suspension",
         what: "it was a pause",
         change: |report| fault(report, "suspend").fault = Fault::pause("c1").lasting(Duration::from_secs(12)),
-        told: "c1 was granted the lock when its key had expired on A while it was paused",
+        told: "c1 was granted the lock when its key had expired on A while it was paused, and its own deadline was still to come",
     },
 ];
 

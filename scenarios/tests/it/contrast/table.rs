@@ -37,6 +37,7 @@ const PAUSE: Sets = &[(
 )];
 /// The holder is told by its own clock.
 const TOLD_IN_TIME: Sets = &[("lock.told_on_loss", "lease-end")];
+const WHOLE_LEASE: Sets = &[("lock.lease_from", "lease")];
 const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
 /// A SET that is repeated at once, and what turns where a client that lost its lock notices that before it writes.
 const SOON: Sets = &[("faults.0.after", "2s")];
@@ -422,4 +423,12 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         &[("lock.initial_ttl", "5s")],
         &[(LV, "holds")],
     ),
+    contrast(
+        "distributedlock-redis-told-late/late-reply",
+        "the holder is told where an extension is due",
+        TOLD_IN_TIME,
+        UNHARMED,
+    ),
+    contrast("multi-lock/elapsed", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
+    contrast("multi-lock/majority", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
 ];
