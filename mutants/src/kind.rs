@@ -1,4 +1,5 @@
-//! A kind of lock made of a function that builds one, so that fifty of them need no fifty types.
+//! A kind of lock made of a function that builds one, so that fifty of them need no fifty types: code of this crate, or a
+//! library as the program has it.
 //!
 //! Says nothing of what the lock sends, so that no fault is refused because of what a lock is known to send.
 
@@ -6,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use doublehold::check::{
-    BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, SimEnv, Switches,
+    BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, Registry, SimEnv, Switches,
 };
 
-type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> BoxLock + Send + Sync>;
+type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> Result<BoxLock, ConfigError> + Send + Sync>;
 
 /// A kind of lock.
 #[derive(Clone)]
@@ -26,7 +27,19 @@ impl Kind {
         nodes: Nodes,
         build: impl Fn(SimEnv, Vec<NodeName>) -> L + Send + Sync + 'static,
     ) -> Kind {
-        Kind { name, nodes, build: Arc::new(move |env, nodes| BoxLock::new(build(env, nodes))) }
+        Kind { name, nodes, build: Arc::new(move |env, nodes| Ok(BoxLock::new(build(env, nodes)))) }
+    }
+
+    /// A library with these of its open switches set otherwise.
+    ///
+    /// # Panics
+    ///
+    /// If the program has no library of that name.
+    pub fn of_library(name: &'static str, library: &str, switches: Switches) -> Kind {
+        let libraries = Registry::<SimEnv>::builtin();
+        let kind = libraries.get(library).unwrap_or_else(|| panic!("there is no {library}")).clone();
+        let nodes = kind.descriptor().nodes;
+        Kind { name, nodes, build: Arc::new(move |env, nodes| kind.build(env, nodes, &switches)) }
     }
 
     /// Its name.
@@ -41,7 +54,7 @@ impl LockKind<SimEnv> for Kind {
     }
 
     fn build(&self, env: SimEnv, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        Ok((self.build)(env, nodes))
+        (self.build)(env, nodes)
     }
 }
 

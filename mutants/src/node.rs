@@ -72,8 +72,8 @@ fn error_reply(error: &RedisError) -> ErrorReply {
 pub(crate) struct Node {
     env: SimEnv,
     name: NodeName,
-    /// How long one command may take; `None`: for ever.
-    pub(crate) timeout: Option<Duration>,
+    /// The most time that one command may take.
+    timeout: Duration,
     conn: Option<<SimEnv as Env>::Conn>,
     /// Whether the last request got no reply in time.
     was_late: bool,
@@ -84,7 +84,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(env: SimEnv, name: NodeName, timeout: Option<Duration>) -> Node {
+    pub(crate) fn new(env: SimEnv, name: NodeName, timeout: Duration) -> Node {
         Node { env, name, timeout, conn: None, was_late: false, by_hash: false, loaded: BTreeSet::new() }
     }
 
@@ -101,7 +101,7 @@ impl Node {
     pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, Silence> {
         let (env, name) = (self.env.clone(), self.name.clone());
         if self.conn.is_none() {
-            let longest = self.timeout.map(|timeout| timeout.max(CONNECT_TIMEOUT));
+            let longest = self.timeout.max(CONNECT_TIMEOUT);
             let connected = within(&env, longest, env.connect(&name)).await.map_err(|_| Silence::Unsent)?;
             self.conn = Some(connected.map_err(|_| Silence::Unsent)?);
         }
@@ -175,18 +175,13 @@ impl Node {
     }
 }
 
-async fn within<F>(env: &SimEnv, longest: Option<Duration>, operation: F) -> Result<F::Output, DeadlinePassed>
+async fn within<F>(env: &SimEnv, longest: Duration, operation: F) -> Result<F::Output, DeadlinePassed>
 where
     F: Future + Send,
     F::Output: Send,
 {
-    match longest {
-        Some(longest) => {
-            let now = env.monotonic().await;
-            env.race(operation, now.saturating_add(longest)).await
-        }
-        None => Ok(operation.await),
-    }
+    let now = env.monotonic().await;
+    env.race(operation, now.saturating_add(longest)).await
 }
 
 /// Whether a reply says yes.

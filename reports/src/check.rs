@@ -59,8 +59,8 @@ pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
     Drift, Env, ErrorReply, Existing, Extended, Facts, Form, Grant, Guard, Lock, LockConfig, LockKind,
-    MonotonicTime, NodeName, Nodes, RedisRs, Refusal, Registry, Released, Sends, Switches, Task, Timing,
-    Token, WallTime, Wanted,
+    MonotonicTime, NodeName, Nodes, Ratio, RedisRs, Refusal, Registry, Released, Sends, Switches, Task,
+    Timing, Token, WallTime, Wanted,
 };
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};

@@ -37,7 +37,7 @@ impl Lock for Plain {
 
 fn kind(name: &'static str, not_exists: bool) -> Kind {
     Kind::new(name, Nodes::One, move |env, nodes| {
-        let node = Node::new(env.clone(), nodes[0].clone(), Some(Duration::from_secs(1)));
+        let node = Node::new(env.clone(), nodes[0].clone(), Duration::from_secs(1));
         Plain { env, node, not_exists }
     })
 }

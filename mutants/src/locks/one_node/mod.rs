@@ -42,7 +42,7 @@ struct Way {
 
 impl Way {
     fn node(&self) -> Node {
-        Node::new(self.env.clone(), self.name.clone(), Some(TIMEOUT))
+        Node::new(self.env.clone(), self.name.clone(), TIMEOUT)
     }
 
     async fn sleep(&self, time: Duration) {

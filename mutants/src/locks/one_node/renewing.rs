@@ -4,19 +4,21 @@
 //! claim where the lock is lost, or was not renewed in time.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use doublehold::check::{
-    Acquired, Env, Event, Extended, Fault, Grant, Lock, Mark, MonotonicTime, Nodes, Predicate, Refusal,
-    Released, Token, Way as Link, World,
+    Acquired, Env, Event, Extended, Fault, Grant, Lock, Mark, MonotonicTime, Nodes, Predicate, Ratio,
+    Refusal, Released, Token, Way as Link, World,
 };
 
-use super::Way;
 use super::lease::Lease;
 use super::scenes::*;
 use super::searches::*;
 use super::watchdog::{Habits, Hold, OnError, Watchdog};
+use super::{TIMEOUT, Way};
+use crate::locks::library;
 use crate::node::{COMPARE_AND_DELETE, COMPARE_AND_EXTEND, Node, Silence, is_yes, released};
 use crate::{Kind, Mutant};
 
@@ -28,7 +30,6 @@ enum Flaw {
     None,
     RegisteredLate,
     FailedReleaseKeepsIt,
-    ErrorEndsRenewal,
     NeverRenewsAgain,
     ErrorReleases,
     OneSlot,
@@ -128,8 +129,6 @@ impl Renewing {
     fn habits(&self, ttl: Duration) -> Habits {
         let good = Habits::good(ttl);
         match self.flaw {
-            // WRONG: one renewal that was not answered is the last.
-            Flaw::ErrorEndsRenewal => Habits { on_error: OnError::Ends, ..good },
             // WRONG: the lease is not over, and the holder works on.
             Flaw::ErrorReleases => Habits { on_error: OnError::Releases, ..good },
             // WRONG: the lock of a holder that is gone is kept for ever.
@@ -176,16 +175,23 @@ pub(super) fn mutants() -> Vec<Mutant> {
     [of_renewals(), of_watchdogs(), of_ends()].concat()
 }
 
+/// The lock of this file with a flaw, and its control.
+fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+    (kind(name, flaw), kind("renewing", Flaw::None))
+}
+
 fn of(
-    (name, flaw): (&'static str, Flaw),
+    locks: (Kind, Kind),
     source: &'static str,
     breaks: &'static [Predicate],
     what: &'static str,
     worlds: Worlds,
 ) -> Mutant {
-    let kinds = (kind(name, flaw), kind("renewing", Flaw::None));
-    mutant((name, source), breaks, what, kinds, worlds)
+    mutant((locks.0.name(), source), breaks, what, locks, worlds)
 }
+
+/// How often the library is to renew, which asks its user.
+const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
 
 /// Work for several leases.
 const JOB: [&str; 5] = ["acquire", "read", "work 15s..20s", "write", "release"];
@@ -205,21 +211,26 @@ fn of_renewals() -> Vec<Mutant> {
     let jobs = || no_answer(node().clients(2, JOB));
     vec![
         of(
-            ("renewal-ends-with-an-error", Flaw::ErrorEndsRenewal),
-            "ShedLock KeepAliveLockProvider (S)",
+            library(
+                "renewal-ends-with-an-error",
+                "python-redis-lock",
+                |at| at.with("expiry", "px").with("renew_every", THIRD).with("request_timeout", TIMEOUT),
+                |at| at.with("renew_stops_on_error", false),
+            ),
+            "python-redis-lock _lock_renewer, ShedLock KeepAliveLockProvider (S)",
             &[P1],
             "One renewal that fails ends the schedule without a word, and the job works on.",
             Worlds::new(long_jobs(), jobs()),
         ),
         of(
-            ("renewal-never-again", Flaw::NeverRenewsAgain),
+            flawed("renewal-never-again", Flaw::NeverRenewsAgain),
             "redisson#2515",
             &[P1],
             "After one renewal that failed no later lock of that name is renewed either.",
             Worlds::new(long_jobs().rounds(2), jobs().rounds(2)),
         ),
         of(
-            ("failed-renewal-releases", Flaw::ErrorReleases),
+            flawed("failed-renewal-releases", Flaw::ErrorReleases),
             "aioredlock auto-extend (S)",
             &[P1],
             "A renewal that fails gives the lock back, while its lease lasts and the job works on.",
@@ -237,21 +248,21 @@ fn of_watchdogs() -> Vec<Mutant> {
     let asleep = node().clients(2, CAREFUL_TURN).fault(oversleeps(at("c1", Mark::Extending)));
     vec![
         of(
-            ("one-slot-for-watchdogs", Flaw::OneSlot),
+            flawed("one-slot-for-watchdogs", Flaw::OneSlot),
             "spring-integration GH-10446",
             &[P1],
             "A second lock's watchdog takes the place of the first's: to release one stops the other's.",
             Worlds::quiet(two_locks),
         ),
         of(
-            ("renewal-interval-underflows", Flaw::IntervalUnderflows),
+            flawed("renewal-interval-underflows", Flaw::IntervalUnderflows),
             "rslock using() (S)",
             &[P1],
             "The watchdog is to wake 500 ms before the lease ends, in unsigned arithmetic: a shorter one is not renewed.",
             Worlds::quiet(short),
         ),
         of(
-            ("held-is-a-flag", Flaw::FlagNotTime),
+            flawed("held-is-a-flag", Flaw::FlagNotTime),
             "node-redlock#283",
             &[P3],
             "Whether the lock is held is a flag that the watchdog clears when it wakes next, not a time.",
@@ -277,28 +288,28 @@ fn of_ends() -> Vec<Mutant> {
     let may_hang = both.ttl(s(8)).obtain_within(s(35)).with(|scenario| scenario.limits.time = s(150));
     vec![
         of(
-            ("watchdog-registered-late", Flaw::RegisteredLate),
+            flawed("watchdog-registered-late", Flaw::RegisteredLate),
             "redisson#7272",
             &[LV],
             "A release that is quicker than the start of the watchdog does not stop it.",
             Worlds::new(some_time(at_once()), release_is_lost(at_once())),
         ),
         of(
-            ("failed-release-leaves-watchdog", Flaw::FailedReleaseKeepsIt),
+            flawed("failed-release-leaves-watchdog", Flaw::FailedReleaseKeepsIt),
             "redisson#1966",
             &[LV],
             "A release that fails leaves the watchdog on, which keeps the key that nobody holds.",
             Worlds::new(some_time(turns(2)), release_is_lost(turns(2))),
         ),
         of(
-            ("renewal-without-cap", Flaw::NoCap),
+            flawed("renewal-without-cap", Flaw::NoCap),
             "redisson#3521",
             &[LV],
             "The watchdog renews for as long as the process lives, also for a worker that is gone.",
             Worlds::quiet(gone),
         ),
         of(
-            ("release-insists", Flaw::ReleaseForEver),
+            flawed("release-insists", Flaw::ReleaseForEver),
             "node-redlock#313",
             &[LV],
             "The release of a lost lock is tried for ever, and its caller never gives back what else it holds.",

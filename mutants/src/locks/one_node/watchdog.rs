@@ -30,7 +30,6 @@ pub(super) struct Habits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnError {
     TriesAgain,
-    Ends,
     /// It ends, and gives the lock back.
     Releases,
 }
@@ -126,7 +125,6 @@ async fn keep(way: Way, hold: Hold, habits: Habits, watched: Watched) {
                 watched.state().failed = true;
                 match habits.on_error {
                     OnError::TriesAgain => habits.interval / 4,
-                    OnError::Ends => return,
                     OnError::Releases => {
                         let _ignored = node.run(hold.release, &hold.key, &[&hold.token]).await;
                         return;

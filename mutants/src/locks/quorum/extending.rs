@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use doublehold::check::{Event, Fault, Mark, Predicate, Way, When, World};
 
-use super::{Case, FIVE, Flaw, c1_granted, c1_pauses, seconds};
+use super::redlock::NODE_TIMEOUT;
+use super::{Case, FIVE, Flaw, c1_granted, c1_pauses, flawed, seconds};
 use crate::Mutant;
+use crate::locks::library;
 use crate::worlds::{EXTENDING, independent, one_after_the_other};
 
 /// Extends after 4 s, and works on.
@@ -50,32 +52,34 @@ fn answers() -> Vec<Case> {
     let last_reply = extending().then(Event::Received { by: "c1".to_owned(), from: "E".to_owned() }, 1);
     vec![
         Case {
-            name: "extension-true-when-differs",
+            locks: library(
+                "extension-true-when-differs",
+                "redis-plus-plus-tx",
+                |at| at.with("renew_every", "none"),
+                |at| at.with("extension_votes", "renewed"),
+            ),
             source: "redis-plus-plus RedMutexTx (S)",
             what: "A node whose key is gone or another's counts as one that extended.",
-            breaks: &[Predicate::P2],
-            flaw: Flaw::ExtensionTrueWhenDiffers,
-            world: reference(),
-            weather: "long-pauses",
-            shown: lost(EXTENDS, WORKS_8S),
+            breaks: &[Predicate::P3, Predicate::P4],
+            world: outliving(),
+            weather: "calm",
+            shown: lost(WRITES_ON, WORKS_8S),
         },
         Case {
-            name: "extension-uncounted",
+            locks: flawed("extension-uncounted", Flaw::ExtensionUncounted),
             source: "redsync#61, #38",
             what: "What the nodes say to an extension is not counted, not even silence.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::ExtensionUncounted,
             world: reference(),
             weather: "cuts",
             shown: world(EXTENDS, WORKS_8S).fault(Fault::cut(Way::between("c1", FIVE)).at(extending())),
         },
         Case {
-            name: "extension-ignores-elapsed",
+            locks: flawed("extension-ignores-elapsed", Flaw::ExtensionIgnoresElapsed),
             source: "redsync#71",
             what: "An extension counts from when it returned, however long that took.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::ExtensionIgnoresElapsed,
-            world: reference(),
+            world: reference().rounds(4),
             weather: "long-pauses",
             shown: world(EXTENDS, WORKS_8S).fault(c1_pauses(last_reply, seconds(12))),
         },
@@ -86,31 +90,38 @@ fn losses() -> Vec<Case> {
     let cut = Fault::cut(Way::between("c1", ["A", "B", "C"]));
     vec![
         Case {
-            name: "extension-sets-if-absent",
+            locks: library(
+                "extension-sets-if-absent",
+                "redlock-rb",
+                |at| at,
+                |at| at.with("extend_if_missing", false),
+            ),
             source: "redlock-rb#36, RedLock.net 25777fa, aioredlock (S), redsync#149",
             what: "An extension sets a key again that is gone, and nobody learns who had the lock meanwhile.",
             breaks: &[Predicate::P3, Predicate::P4],
-            flaw: Flaw::ExtensionSetsIfAbsent,
             world: outliving(),
             weather: "calm",
             shown: lost(WRITES_ON, WORKS_1S),
         },
         Case {
-            name: "lost-is-transient",
+            locks: flawed("lost-is-transient", Flaw::LostIsTransient),
             source: "bsm/redislock#88",
             what: "A lock that is lost is asked for again like after a fault, and nobody is told that it is lost.",
             breaks: &[Predicate::P3, Predicate::P4],
-            flaw: Flaw::LostIsTransient,
             world: outliving(),
             weather: "calm",
             shown: lost(WRITES_ON, WORKS_1S),
         },
         Case {
-            name: "failed-extension-releases",
+            locks: library(
+                "failed-extension-releases",
+                "rslock",
+                |at| at.with("node_timeout", NODE_TIMEOUT),
+                |at| at.with("on_failed_extension", "keep"),
+            ),
             source: "rslock, redis-plus-plus (S)",
             what: "An extension that failed for want of answers gives the lock back, and its old deadline is believed.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::FailedExtensionReleases,
             world: reference(),
             weather: "cuts",
             shown: world(EXTENDS, WORKS_8S).fault(cut.at(extending()).lasting(Duration::from_millis(155))),

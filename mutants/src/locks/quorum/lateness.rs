@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use doublehold::check::{DelayLaw, Fault, Mark, Predicate, RatePpb, When, World};
 
-use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, seconds};
+use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, flawed, seconds};
 use crate::Mutant;
+use crate::locks::library;
 use crate::worlds::{LONG, SHORT, independent, one_after_the_other, with_faults};
 
 /// Work that outlives the lease, and does not look at the clock.
@@ -29,51 +30,46 @@ fn subtraction() -> Vec<Case> {
     let world = || independent(5).clients(2, LONG).rounds(2);
     vec![
         Case {
-            name: "drift-added",
+            locks: flawed("drift-added", Flaw::DriftAdded),
             source: "redlock-py#3, pottery#286",
             what: "The drift allowance is added to the lease where it is to be taken off.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::DriftAdded,
             world: world(),
             weather: "calm",
             shown: outlived(),
         },
         Case {
-            name: "no-drift",
+            locks: flawed("no-drift", Flaw::NoDrift),
             source: "redis-plus-plus RedMutexTx (S)",
             what: "Nothing is taken off the lease for nodes whose clocks run faster.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::NoDrift,
             world: independent(3).clients(3, LONG).rounds(2),
             weather: "node-drift",
             shown: outlived().fault(Fault::clock_drift(FIVE, RatePpb(9_000_000))),
         },
         Case {
-            name: "lease-from-last-reply",
+            locks: flawed("lease-from-last-reply", Flaw::LeaseFromLastReply),
             source: "pottery before 2e0f01e",
             what: "The lease is counted from the last reply, though the first key is older.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::LeaseFromLastReply,
             world: world(),
             weather: "long-pauses",
             shown: late_reply(),
         },
         Case {
-            name: "elapsed-in-wrong-unit",
+            locks: flawed("elapsed-in-wrong-unit", Flaw::ElapsedInWrongUnit),
             source: "RedLock.net 633757b",
             what: "The time that the replies took is counted in a unit ten times too large.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::ElapsedInWrongUnit,
             world: world(),
             weather: "long-pauses",
             shown: late_reply(),
         },
         Case {
-            name: "lease-from-wait",
+            locks: flawed("lease-from-wait", Flaw::LeaseFromWait),
             source: "redisson#624, #2172",
             what: "The nodes are asked for a lease made of how long the caller would wait, which is shorter.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::LeaseFromWait,
             world: world(),
             weather: "calm",
             shown: outlived(),
@@ -84,21 +80,19 @@ fn subtraction() -> Vec<Case> {
 fn clocks() -> Vec<Case> {
     vec![
         Case {
-            name: "wall-clock",
+            locks: library("wall-clock", "redlock-py", |at| at, |at| at.with("clock", "boot")),
             source: "redlock-rb#50, aioredlock#80, RedLock.net cb50082, redlock-py (S)",
             what: "The wall clock measures the lease.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::WallClock,
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "client-clock-steps",
             shown: outlived().fault(Fault::clock_step("c1", -5_000_000_000).at(c1_granted())),
         },
         Case {
-            name: "clock-stands-still",
+            locks: flawed("clock-stands-still", Flaw::StandingClock),
             source: "redsync, rslock, redis-py (S)",
             what: "A clock that stands still while the machine is suspended measures the lease.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::StandingClock,
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "suspensions",
             shown: outlived()
@@ -129,41 +123,37 @@ fn deadlines() -> Vec<Case> {
     };
     vec![
         Case {
-            name: "expired-handed-out",
+            locks: flawed("expired-handed-out", Flaw::ExpiredHandedOut),
             source: "node-redlock#369",
             what: "A lease that ended before the last reply came is handed out, with its deadline.",
             breaks: &[Predicate::P1, Predicate::P3, Predicate::P4],
-            flaw: Flaw::ExpiredHandedOut,
             world: far_away(),
             weather: "calm",
             shown: overtaken(UNCHECKED),
         },
         Case {
-            name: "nothing-left-handed-out",
+            locks: flawed("nothing-left-handed-out", Flaw::NothingLeftHandedOut),
             source: "leandromoreira/redlock-rb (S)",
             what: "A lease of which nothing is left is handed out: `validity >= 0`.",
             breaks: &[Predicate::P1, Predicate::P2],
-            flaw: Flaw::NothingLeftHandedOut,
             world: far_away(),
             weather: "calm",
             shown: overtaken(UNCHECKED),
         },
         Case {
-            name: "final-lease-unchecked",
+            locks: flawed("final-lease-unchecked", Flaw::FinalLeaseUnchecked),
             source: "RedissonRedLock (S)",
             what: "The lease is set once more when all have answered, without asking whose the keys are.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::FinalLeaseUnchecked,
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "long-pauses",
             shown: overtaken(UNCHECKED),
         },
         Case {
-            name: "held-flag",
+            locks: library("held-flag", "aioredlock", |at| at, |at| at.with("tells_deadline", true)),
             source: "aioredlock#46, RedLock.net#46",
             what: "Whether the lock is held is a flag, which nothing clears when the lease ends.",
             breaks: &[Predicate::P2, Predicate::P3, Predicate::P4],
-            flaw: Flaw::HeldFlag,
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "calm",
             shown: with_faults(

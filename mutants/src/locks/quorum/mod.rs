@@ -24,13 +24,13 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// A Redlock with a flaw, and where it shows.
+/// A lock with a flaw, and where it shows.
 struct Case {
-    name: &'static str,
+    /// The lock, and the same without the flaw.
+    locks: (Kind, Kind),
     source: &'static str,
     what: &'static str,
     breaks: &'static [Predicate],
-    flaw: Flaw,
     world: World,
     weather: &'static str,
     shown: World,
@@ -38,13 +38,18 @@ struct Case {
 
 impl From<Case> for Mutant {
     fn from(case: Case) -> Mutant {
-        let Case { name, source, what, breaks, flaw, world, weather, shown } = case;
-        let (lock, control) = (kind(name, flaw), kind("redlock without a flaw", Flaw::None));
-        let survives = (flaw == Flaw::NothingLeftHandedOut).then_some(
+        let Case { locks: (lock, control), source, what, breaks, world, weather, shown } = case;
+        let name = lock.name();
+        let survives = (name == "nothing-left-handed-out").then_some(
             "a lease with nothing left is over at the instant at which it is granted: nobody believes in it for any time",
         );
         Mutant { name, source, what, breaks, lock, control, world, weather, shown, survives }
     }
+}
+
+/// The Redlock of this folder with a flaw.
+fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+    (kind(name, flaw), kind("redlock without a flaw", Flaw::None))
 }
 
 fn kind(name: &'static str, flaw: Flaw) -> Kind {

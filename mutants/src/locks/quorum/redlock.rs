@@ -4,25 +4,18 @@
 //! the lease less the drift allowance, a release on all nodes after a failed attempt. One attempt a call: programs ask
 //! again. It measures with the boot clock, so that a suspended machine finds its lease over.
 
-use std::future::pending;
 use std::time::Duration;
 
 use doublehold::check::{
     Acquired, BootTime, Deadline, Doubt, Env, Extended, Grant, Lock, MonotonicTime, NodeName, Refusal,
-    Released, SimEnv, Token, WallTime,
+    Released, SimEnv, Token,
 };
 use redis::Value;
 
 use crate::node::{Node, Silence, is_yes, millis};
 
 /// How long one command may take on one node.
-const NODE_TIMEOUT: Duration = Duration::from_millis(50);
-
-/// Sets the key again if it is gone.
-const EXTEND_OR_SET: &str = "local value = redis.call('GET', KEYS[1]) \
-    if value == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
-    if value then return 0 end \
-    redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
+pub(super) const NODE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// What is wrong, if anything is. Each is looked at in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,44 +36,26 @@ pub(super) enum Flaw {
     ExpiredHandedOut,
     /// A lease with nothing left is handed out, with its deadline.
     NothingLeftHandedOut,
-    /// The wall clock measures the lease.
-    WallClock,
     /// A clock that stands still during a suspension measures the lease.
     StandingClock,
-    /// The grant has no deadline.
-    HeldFlag,
     /// The nodes are asked for a shorter lease than is believed.
     LeaseFromWait,
     /// The lease is set once more at the end, whoever has the keys by then.
     FinalLeaseUnchecked,
     /// One node without an answer fails an attempt that has its majority, and the keys stay.
     ErrorAfterQuorum,
-    /// One node without an answer fails the attempt.
-    AnyErrorFails,
     /// After a timeout the keys stay.
     NoReleaseAfterTimeout,
     /// Only nodes whose yes arrived are told of a failed attempt.
     ReleaseWhereYes,
-    /// Waits for a majority for or against, and there may be neither.
-    WaitsForMajority,
-    /// No limit on how long a node may take.
-    NoNodeTimeout,
-    /// A limit on each node that is half a lease.
-    LongNodeTimeout,
     /// A node that refuses because it has a key of this client's from before counts as one that agreed.
     OwnStaleEntryCounts,
-    /// A node that answered an extension counts, whatever it said.
-    ExtensionTrueWhenDiffers,
     /// The answers to an extension are not counted.
     ExtensionUncounted,
     /// An extension counts from when it returned, however late that was.
     ExtensionIgnoresElapsed,
-    /// An extension sets a key again that is gone.
-    ExtensionSetsIfAbsent,
     /// A lost lock is asked for again until the old deadline, and then reported as unknown.
     LostIsTransient,
-    /// An extension that failed gives the lock back, and the caller believes in the old deadline.
-    FailedExtensionReleases,
     /// A script that the node has forgotten stays forgotten.
     NoScriptFallback,
 }
@@ -123,16 +98,9 @@ pub(super) struct Redlock {
 
 impl Redlock {
     pub(super) fn new(env: SimEnv, names: Vec<NodeName>, flaw: Flaw) -> Redlock {
-        let timeout = match flaw {
-            // WRONG: a node that says nothing is waited for for ever.
-            Flaw::NoNodeTimeout => None,
-            // WRONG: two such nodes eat the lease.
-            Flaw::LongNodeTimeout => Some(Duration::from_secs(5)),
-            _ => Some(NODE_TIMEOUT),
-        };
         // WRONG: what was loaded once is never loaded again, and a node that restarts forgets it.
         let by_hash = flaw == Flaw::NoScriptFallback;
-        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, timeout).by_hash(by_hash));
+        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, NODE_TIMEOUT).by_hash(by_hash));
         Redlock { nodes: nodes.collect(), env, flaw, used: false, own: None }
     }
 
@@ -170,22 +138,17 @@ impl Redlock {
     /// Reads the clock that measures leases, in nanoseconds.
     async fn now(&self) -> i128 {
         match self.flaw {
-            // WRONG: it may be stepped back while the lease runs.
-            Flaw::WallClock => self.env.wall().await.0.into(),
             // WRONG: the nodes' clocks run on while the machine is suspended.
             Flaw::StandingClock => self.env.monotonic().await.0.into(),
             _ => self.env.boot().await.0.into(),
         }
     }
 
-    fn deadline(&self, at: i128) -> Option<Deadline> {
-        let unsigned = u64::try_from(at.max(0)).unwrap_or(u64::MAX);
+    fn deadline(&self, at: i128) -> Deadline {
+        let at = u64::try_from(at.max(0)).unwrap_or(u64::MAX);
         match self.flaw {
-            // WRONG: whoever took it believes in it until giving it back.
-            Flaw::HeldFlag => None,
-            Flaw::WallClock => Some(Deadline::Wall(WallTime(i64::try_from(at).unwrap_or(i64::MAX)))),
-            Flaw::StandingClock => Some(Deadline::Monotonic(MonotonicTime(unsigned))),
-            _ => Some(Deadline::Boot(BootTime(unsigned))),
+            Flaw::StandingClock => Deadline::Monotonic(MonotonicTime(at)),
+            _ => Deadline::Boot(BootTime(at)),
         }
     }
 
@@ -228,17 +191,11 @@ impl Redlock {
         votes
     }
 
-    /// Whether these votes are a grant, lateness aside. Never comes back with `WaitsForMajority` and neither majority.
-    async fn have_it(&self, votes: &[Vote]) -> bool {
-        let (yes, needed) = (count(votes, |vote| vote == Vote::Yes), self.needed());
-        let silent = count(votes, Vote::is_silent);
-        match self.flaw {
-            // WRONG: it holds the lock, and says that it does not.
-            Flaw::ErrorAfterQuorum | Flaw::AnyErrorFails => silent == 0 && yes >= needed,
-            // WRONG: everybody has answered, and nobody is told.
-            Flaw::WaitsForMajority if yes < needed && votes.len() - yes < needed => pending().await,
-            _ => yes >= needed,
-        }
+    /// True if these votes are a grant, lateness aside.
+    fn have_it(&self, votes: &[Vote]) -> bool {
+        // WRONG: it holds the lock, and says that it does not.
+        let is_fooled = self.flaw == Flaw::ErrorAfterQuorum && votes.iter().any(|vote| vote.is_silent());
+        count(votes, |vote| vote == Vote::Yes) >= self.needed() && !is_fooled
     }
 
     /// After an attempt that failed.
@@ -267,20 +224,11 @@ impl Redlock {
         let (key, token) = (&grant.resource, grant.token.as_bytes());
         let mut votes = Vec::new();
         for node in &mut self.nodes {
-            let answer = match self.flaw {
-                // WRONG: others may have had the lock since the key went.
-                Flaw::ExtensionSetsIfAbsent => {
-                    node.run(EXTEND_OR_SET, key, &[token, millis(ttl).to_string().as_bytes()]).await
-                }
-                _ => node.extend(key, token, ttl).await,
-            };
-            votes.push(Vote::of(&answer));
+            votes.push(Vote::of(&node.extend(key, token, ttl).await));
         }
         let silent = count(&votes, Vote::is_silent);
         let yes = match self.flaw {
-            // WRONG: "not yours" counts as "extended".
-            Flaw::ExtensionTrueWhenDiffers => votes.len() - silent,
-            // WRONG: so does everything.
+            // WRONG: "not yours" and silence count as "extended".
             Flaw::ExtensionUncounted => votes.len(),
             _ => count(&votes, |vote| vote == Vote::Yes),
         };
@@ -340,12 +288,12 @@ impl Lock for Redlock {
             Flaw::NothingLeftHandedOut => now <= until,
             _ => now < until,
         };
-        let granted = self.have_it(&votes).await;
+        let granted = self.have_it(&votes);
         if granted && in_time {
             let counted = self.nodes.iter().zip(&votes).filter(|(_, vote)| **vote == Vote::Yes);
             self.env.votes(&counted.map(|(node, _)| node.name()).collect::<Vec<_>>());
             return Acquired::Granted(Grant {
-                deadline: self.deadline(until),
+                deadline: Some(self.deadline(until)),
                 ..Grant::new(resource, token)
             });
         }
@@ -366,19 +314,14 @@ impl Lock for Redlock {
             Flaw::ExtensionIgnoresElapsed => self.believed_until(now, now, ttl),
             _ => self.believed_until(started, now, ttl),
         };
-        let outcome = match failed {
+        match failed {
             Some(failed) => failed,
             None if now < until => {
-                grant.deadline = self.deadline(until);
-                return Extended::Extended { deadline: grant.deadline };
+                grant.deadline = Some(self.deadline(until));
+                Extended::Extended { deadline: grant.deadline }
             }
             None => Extended::TooLate,
-        };
-        if self.flaw == Flaw::FailedExtensionReleases {
-            // WRONG: the old deadline is still believed, and others may take the lock from here on.
-            self.give_back(&grant.resource, &grant.token, &vec![true; self.nodes.len()]).await;
         }
-        outcome
     }
 
     async fn release(&mut self, grant: &Grant) -> Released {

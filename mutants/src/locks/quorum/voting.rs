@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use doublehold::check::{Event, Fault, Mark, Names, Persistence, Predicate, Way, When, World};
 
-use super::{Case, FIVE, Flaw, c1_granted, seconds};
+use super::redlock::NODE_TIMEOUT;
+use super::{Case, FIVE, Flaw, c1_granted, flawed, seconds};
 use crate::Mutant;
+use crate::locks::library;
 use crate::worlds::{
     CAREFUL, SHORT, independent, obtained_in_the_end, one_after_the_other, soon_obtained,
     soon_obtained_after_faults,
@@ -46,35 +48,37 @@ fn majorities() -> Vec<Case> {
     };
     vec![
         Case {
-            name: "quorum-of-reached",
+            locks: flawed("quorum-of-reached", Flaw::QuorumOfReached),
             source: "redlock-py#6",
             what: "A majority is one of the nodes that could be reached when the client started.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::QuorumOfReached,
             world: independent(3).clients(3, CAREFUL).rounds(4),
             weather: "cuts-and-new-clients",
             shown: one_after_the_other(independent(5), &SHORT, WORKS, seconds(1))
                 .fault(Fault::cut(Way::between("c1", ["A", "B", "C"])).lasting(seconds(8))),
         },
         Case {
-            name: "own-stale-entry-counts",
+            locks: flawed("own-stale-entry-counts", Flaw::OwnStaleEntryCounts),
             source: "curator#1121, etcd#19597",
             what: "A node that refuses because it has a key of this client's own from before counts as a yes.",
             breaks: &[Predicate::P2],
-            flaw: Flaw::OwnStaleEntryCounts,
             world: independent(5).clients(2, CAREFUL).rounds(3),
             weather: "cuts",
             shown: stale(),
         },
         Case {
-            name: "waits-for-either-majority",
-            source: "node-redlock (R)",
+            locks: library(
+                "waits-for-either-majority",
+                "node-redlock",
+                |at| at.with("transport_retries", 0_u64),
+                |at| at.with("tie", "refused"),
+            ),
+            source: "node-redlock (S)",
             what: "An attempt ends with a majority for or against; with an even number of nodes there may be neither.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::WaitsForMajority,
             world: obtained_in_the_end(short(2)),
             weather: "nodes-away",
-            shown: patient(2).fault(Fault::crash("B").lasting(seconds(2))),
+            shown: obtained_in_the_end(short(2)).fault(Fault::crash("B").lasting(seconds(2))),
         },
     ]
 }
@@ -82,21 +86,24 @@ fn majorities() -> Vec<Case> {
 fn errors() -> Vec<Case> {
     vec![
         Case {
-            name: "error-after-quorum",
+            locks: flawed("error-after-quorum", Flaw::ErrorAfterQuorum),
             source: "redlock-py (R)",
             what: "One unreachable node fails an attempt that has its majority, and the keys stay.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::ErrorAfterQuorum,
             world: patient(3),
             weather: "a-away",
             shown: patient(3).fault(Fault::crash("C").lasting(seconds(8))),
         },
         Case {
-            name: "any-error-fails",
-            source: "redlock-rb#60, #108, #129, node-redlock#262",
+            locks: library(
+                "any-error-fails",
+                "redis-plus-plus",
+                |at| at.with("node_timeout", NODE_TIMEOUT),
+                |at| at.with("on_node_error", "no-vote"),
+            ),
+            source: "redis-plus-plus RedMutex (S), redlock-rb#60, #108, #129, node-redlock#262",
             what: "One unreachable node fails the attempt, though its majority is there.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::AnyErrorFails,
             world: patient(3),
             weather: "a-away",
             shown: patient(3).fault(Fault::crash("C").lasting(seconds(8))),
@@ -111,21 +118,29 @@ fn silence() -> Vec<Case> {
     };
     vec![
         Case {
-            name: "no-node-timeout",
+            locks: library(
+                "no-node-timeout",
+                "redlock-py",
+                |at| at,
+                |at| at.with("node_timeout", NODE_TIMEOUT),
+            ),
             source: "redsync#80, rslock and redlock-py (S)",
             what: "A node that says nothing is waited for without a limit.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::NoNodeTimeout,
             world: patient(3),
             weather: "a-away",
             shown: silent(3, &["A"]),
         },
         Case {
-            name: "long-node-timeout",
+            locks: library(
+                "long-node-timeout",
+                "redlock-antirez",
+                |at| at,
+                |at| at.with("node_timeout", NODE_TIMEOUT),
+            ),
             source: "antirez/redlock-rb, RedLock.net#29 (S)",
             what: "The limit on each node is half a lease, so that two silent nodes eat it.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::LongNodeTimeout,
             world: patient(5),
             weather: "a-and-b-away",
             shown: silent(5, &["A", "B"]),
@@ -157,31 +172,28 @@ fn leftovers() -> Vec<Case> {
     };
     vec![
         Case {
-            name: "no-release-after-timeout",
+            locks: flawed("no-release-after-timeout", Flaw::NoReleaseAfterTimeout),
             source: "redlock-rb#76, rslock TtlExceeded (S)",
             what: "An attempt in which a node was late returns without giving its keys back.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::NoReleaseAfterTimeout,
             world: soon_obtained_after_faults(short(3)),
             weather: "slow-replies",
             shown: late_yes(),
         },
         Case {
-            name: "release-where-yes",
+            locks: flawed("release-where-yes", Flaw::ReleaseWhereYes),
             source: "redlock-rb#5, redisson#1606",
             what: "After a failed attempt only nodes whose yes arrived are told.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::ReleaseWhereYes,
             world: soon_obtained_after_faults(short(3)),
             weather: "slow-replies",
             shown: late_yes(),
         },
         Case {
-            name: "no-script-fallback",
+            locks: flawed("no-script-fallback", Flaw::NoScriptFallback),
             source: "redlock-rb#29, aioredlock#76",
             what: "A script that a restarted node has forgotten is not sent again, so that nothing is given back.",
             breaks: &[Predicate::LV],
-            flaw: Flaw::NoScriptFallback,
             world: in_turns(short(3)).with(|scenario| {
                 scenario.nodes.persistence = Persistence::Always;
             }),

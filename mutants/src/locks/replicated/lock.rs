@@ -31,8 +31,6 @@ pub(super) enum Flaw {
     NoWait,
     /// How many replicas have the key is not looked at.
     WaitIgnored,
-    /// One replica is enough.
-    OneReplicaIsEnough,
     /// How many replicas there are is asked once.
     ReplicaCountCached,
     /// The key stays when too few replicas have it.
@@ -55,7 +53,7 @@ pub(super) struct Replicated {
 
 impl Replicated {
     pub(super) fn new(env: SimEnv, names: Vec<NodeName>, flaw: Flaw) -> Replicated {
-        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, Some(TIMEOUT))).collect();
+        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, TIMEOUT)).collect();
         Replicated { env, nodes, flaw, master: None, replicas: None }
     }
 
@@ -85,8 +83,6 @@ impl Replicated {
     fn wanted(&self) -> usize {
         let all = self.nodes.len() - 1;
         match self.flaw {
-            // WRONG: another may be promoted.
-            Flaw::OneReplicaIsEnough => all.min(1),
             Flaw::ReplicaCountCached => self.replicas.unwrap_or(all),
             _ => all,
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doublehold::check::{Fault, Mark, Nodes, Predicate, Way, When, World};
 
+use crate::locks::library;
 use crate::worlds::{
     CAREFUL, SHORT, obtained_in_the_end, one_after_the_other, replicated, soon_obtained,
     soon_obtained_after_faults,
@@ -20,16 +21,21 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+/// The lock of this folder with a flaw.
+fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+    (kind(name, flaw), kind("replicated without a flaw", Flaw::None))
+}
+
 fn kind(name: &'static str, flaw: Flaw) -> Kind {
     Kind::new(name, Nodes::Replicated, move |env, nodes| Replicated::new(env, nodes, flaw))
 }
 
 /// A lock with a flaw, and where it shows.
 struct Case {
-    name: &'static str,
+    /// The lock, and the same without the flaw.
+    locks: (Kind, Kind),
     source: &'static str,
     what: &'static str,
-    flaw: Flaw,
     shown: World,
 }
 
@@ -47,9 +53,19 @@ impl Case {
     }
 
     fn mutant(self, breaks: &'static [Predicate], world: World, weather: &'static str) -> Mutant {
-        let Case { name, source, what, flaw, shown } = self;
-        let (lock, control) = (kind(name, flaw), kind("replicated without a flaw", Flaw::None));
-        Mutant { name, source, what, breaks, lock, control, world, weather, shown, survives: None }
+        let Case { locks: (lock, control), source, what, shown } = self;
+        Mutant {
+            name: lock.name(),
+            source,
+            what,
+            breaks,
+            lock,
+            control,
+            world,
+            weather,
+            shown,
+            survives: None,
+        }
     }
 }
 
@@ -73,31 +89,32 @@ pub(crate) fn mutants() -> Vec<Mutant> {
 fn unsafe_ones() -> Vec<Mutant> {
     let cases = [
         Case {
-            name: "no-wait",
+            locks: flawed("no-wait", Flaw::NoWait),
             source: "RedLock.net#11, redis-plus-plus#44, node-redlock#1",
             what: "A lock is granted as soon as the master has it.",
-            flaw: Flaw::NoWait,
             shown: lost_with_its_master(["R1", "R2"], READY),
         },
         Case {
-            name: "wait-ignored",
+            locks: flawed("wait-ignored", Flaw::WaitIgnored),
             source: "redisson#2669",
             what: "The replicas are waited for, and how many answered is not looked at.",
-            flaw: Flaw::WaitIgnored,
             shown: lost_with_its_master(["R1", "R2"], READY),
         },
         Case {
-            name: "one-replica-is-enough",
+            locks: library(
+                "one-replica-is-enough",
+                "redisson-replicated",
+                |at| at,
+                |at| at.with("synced", "all"),
+            ),
             source: "redisson#5256 (S)",
             what: "One replica that has the key is enough, and another may be promoted.",
-            flaw: Flaw::OneReplicaIsEnough,
             shown: lost_with_its_master(["R2"], READY),
         },
         Case {
-            name: "replica-count-cached",
+            locks: flawed("replica-count-cached", Flaw::ReplicaCountCached),
             source: "redisson#3994, #4139",
             what: "How many replicas are waited for is asked once, when there may be none yet.",
-            flaw: Flaw::ReplicaCountCached,
             shown: lost_with_its_master(["R1", "R2"], Duration::ZERO),
         },
     ];
@@ -122,26 +139,23 @@ fn lasting_ones() -> Vec<Mutant> {
     };
     vec![
         Case {
-            name: "key-stays-on-too-few-replicas",
+            locks: flawed("key-stays-on-too-few-replicas", Flaw::KeyStays),
             source: "redisson#4822, #4706, #4178",
             what: "A lock that too few replicas have is refused, and its key stays.",
-            flaw: Flaw::KeyStays,
             shown: refused(),
         }
         .lastingly(soon_obtained_after_faults, "replicas-away"),
         Case {
-            name: "error-is-taken",
+            locks: flawed("error-is-taken", Flaw::ErrorIsTaken),
             source: "redisson#558, #4822",
             what: "A demoted master's refusal to write counts as a lock that is taken.",
-            flaw: Flaw::ErrorIsTaken,
             shown: demoted(When::event("c1", Mark::Grant).delayed(Duration::from_millis(300))),
         }
         .lastingly(obtained_in_the_end, "failovers"),
         Case {
-            name: "release-error-swallowed",
+            locks: flawed("release-error-swallowed", Flaw::ReleaseErrorSwallowed),
             source: "node-redlock#11",
             what: "A node's refusal to delete the key counts as a lock that was given back.",
-            flaw: Flaw::ReleaseErrorSwallowed,
             shown: demoted(When::event("c1", Mark::Grant)),
         }
         .lastingly(soon_obtained_after_faults, "failovers"),

@@ -90,8 +90,6 @@ impl Plain {
                     self.node.run(TAKE_FOR_SECONDS, key, &[token.as_bytes(), seconds.as_bytes()]).await;
                 yes(taken)
             }
-            // WRONG: nothing frees the lock of a holder that dies.
-            Flaw::NoTtl => self.ask(cmd("SET").arg(key).arg(token.as_bytes()).arg("NX")).await,
             // WRONG: what the caller said is dropped on the way.
             Flaw::LeaseIgnored => self.set(key, token, LEASE_OF_THE_LIBRARY).await,
             _ => self.set(key, token, ttl).await,

@@ -53,13 +53,7 @@ impl Plain {
             Flaw::ExtendUnits => self.node.run(EXTEND_BY_SECONDS, key, &args).await,
             // WRONG: another may have held the lock in the gap, and given it back.
             Flaw::ExtendSets => self.node.run(EXTEND_OR_SET, key, &args).await,
-            // WRONG: the key that is there may be another's.
-            Flaw::ExtendOverwrites => {
-                self.node
-                    .call(cmd("SET").arg(key).arg(token.as_bytes()).arg("XX").arg("PX").arg(millis))
-                    .await
-            }
-            // WRONG: as above, and it is the other's hold that is prolonged.
+            // WRONG: the key that is there may be another's, whose hold is prolonged.
             Flaw::ExtendUnchecked => self.node.call(cmd("PEXPIRE").arg(key).arg(millis)).await,
             _ => self.node.extend(key, token.as_bytes(), ttl).await,
         })
@@ -87,8 +81,6 @@ impl Plain {
         let mut delete = cmd("DEL");
         delete.arg(key);
         yes(match self.flaw {
-            // WRONG: it may be another's.
-            Flaw::DeleteUnchecked => self.node.call(&delete).await,
             // WRONG: the first try may have been executed, and then the key is another's.
             Flaw::RetryUnchecked if number > 0 => self.node.call(&delete).await,
             Flaw::GetThenDelete => {

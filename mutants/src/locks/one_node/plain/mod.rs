@@ -30,18 +30,15 @@ enum Flaw {
     LeaseTimes1000,
     ResentAndForeign,
     CleanUpLater,
-    NoTtl,
     LeaseIgnored,
     SleepsOutTheLease,
     // Of extend.
     ExtendUnits,
     ExtendSets,
-    ExtendOverwrites,
     ExtendUnchecked,
     LeasePerObject,
     LostIsTransient,
     // Of release.
-    DeleteUnchecked,
     GetThenDelete,
     RetryUnchecked,
     ForgetsToken,

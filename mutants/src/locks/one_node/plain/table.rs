@@ -5,6 +5,7 @@ use doublehold::check::{Event, Fault, Mark, Predicate, When, World};
 use super::super::scenes::*;
 use super::super::searches::*;
 use super::{Flaw, kind};
+use crate::locks::library;
 use crate::{Kind, Mutant};
 
 use Predicate::{LV, P2, P3, WR};
@@ -14,20 +15,20 @@ pub(in super::super) fn mutants() -> Vec<Mutant> {
     [of_acquire(), of_identity(), of_leases(), of_deaths(), of_extend(), of_release()].concat()
 }
 
-/// The lock and its control.
-fn kinds(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+/// The lock of this folder with a flaw, and its control.
+fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
     (kind(name, flaw), kind("plain", Flaw::None))
 }
 
 /// A mutant whose name is that of its lock.
 fn of(
-    (name, flaw): (&'static str, Flaw),
+    locks: (Kind, Kind),
     source: &'static str,
     breaks: &'static [Predicate],
     what: &'static str,
     worlds: Worlds,
 ) -> Mutant {
-    mutant((name, source), breaks, what, kinds(name, flaw), worlds)
+    mutant((locks.0.name(), source), breaks, what, locks, worlds)
 }
 
 fn with(world: World, faults: impl IntoIterator<Item = Fault>) -> World {
@@ -41,14 +42,14 @@ fn of_acquire() -> Vec<Mutant> {
     let answered_late = || late_reply(arrived(Mark::Acquire, 1), ms(1500));
     vec![
         of(
-            ("get-then-set", Flaw::CheckThenSet),
+            flawed("get-then-set", Flaw::CheckThenSet),
             "spring-integration INT-4126",
             &[P2],
             "The key is looked at and then set: two who look at the same time both have the lock.",
             Worlds::quiet(turns(2)),
         ),
         of(
-            ("refresh-without-compare", Flaw::RefreshUnchecked),
+            flawed("refresh-without-compare", Flaw::RefreshUnchecked),
             "redisson#84",
             &[P2],
             "Whoever finds its own value sets the key again without comparing: by then it may be another's.",
@@ -59,7 +60,7 @@ fn of_acquire() -> Vec<Mutant> {
                 ),
         ),
         of(
-            ("resent-set-nx-is-foreign", Flaw::ResentAndForeign),
+            flawed("resent-set-nx-is-foreign", Flaw::ResentAndForeign),
             "go-redis#2985",
             &[LV],
             "SET NX is sent again after a lost reply, and the no that answers its own key counts as another's.",
@@ -69,7 +70,7 @@ fn of_acquire() -> Vec<Mutant> {
             ),
         ),
         of(
-            ("sleeps-out-the-lease", Flaw::SleepsOutTheLease),
+            flawed("sleeps-out-the-lease", Flaw::SleepsOutTheLease),
             "redisson#763",
             &[LV],
             "A waiter that missed the message of the release sleeps until the holder's lease would have ended.",
@@ -86,28 +87,28 @@ fn of_identity() -> Vec<Mutant> {
     let alone = node().clients(1, ["acquire", "work 5s", "release"]).rounds(2);
     vec![
         of(
-            ("tokens-from-four", Flaw::TinyToken),
+            flawed("tokens-from-four", Flaw::TinyToken),
             "node-redlock#22",
             &[WR],
             "Tokens come from a tiny space, so that a late release meets another's key with its own token.",
             Worlds::quiet(node().clients(2, LONG_TURN).rounds(3)),
         ),
         of(
-            ("token-compared-by-prefix", Flaw::PrefixCompare),
+            flawed("token-compared-by-prefix", Flaw::PrefixCompare),
             "bsm/redislock#66",
             &[P2],
             "Taking again compares as many bytes as one's own name has: `job1` takes over the lock of `job10`.",
             Worlds::quiet(turns(3)),
         ),
         of(
-            ("clean-up-in-the-background", Flaw::CleanUpLater),
+            flawed("clean-up-in-the-background", Flaw::CleanUpLater),
             "aioredlock lock_identifier (S)",
             &[WR],
             "A failed call is cleaned up in the background, by a token that the next call has as well.",
             Worlds::new(turns(2).rounds(4), with(alone.clone(), late_clean_up)),
         ),
         of(
-            ("token-per-object", Flaw::TokenPerObject),
+            flawed("token-per-object", Flaw::TokenPerObject),
             "redis-py#489",
             &[WR],
             "The token is the lock object's and not the hold's: a late release of one hold frees the next.",
@@ -124,14 +125,14 @@ fn of_leases() -> Vec<Mutant> {
     let both = both.client("c2", ["acquire stock", "work 5s", "release stock"]);
     vec![
         of(
-            ("lease-truncated-to-seconds", Flaw::TtlTruncated),
+            flawed("lease-truncated-to-seconds", Flaw::TtlTruncated),
             "bsm/redislock#71",
             &[P2],
             "The lease is cut to whole seconds, and one of less becomes 0, which deletes the key.",
             Worlds::quiet(short),
         ),
         of(
-            ("lease-per-object", Flaw::LeasePerObject),
+            flawed("lease-per-object", Flaw::LeasePerObject),
             "redisson#4818",
             &[P2],
             "The end of a lease is the lock object's and not the hold's: that of one key is believed of another.",
@@ -151,7 +152,7 @@ fn of_deaths() -> Vec<Mutant> {
     let short = patient(deaths_only(turns(2).rounds(4).ttl(s(4))).obtain_free_within(s(15)), s(60));
     vec![
         of(
-            ("setnx-then-pexpire", Flaw::TwoSteps),
+            flawed("setnx-then-pexpire", Flaw::TwoSteps),
             "redis-py#569",
             &[LV],
             "SETNX and PEXPIRE are two commands: who dies between them locks everybody out for ever.",
@@ -161,21 +162,21 @@ fn of_deaths() -> Vec<Mutant> {
             ),
         ),
         of(
-            ("no-lease", Flaw::NoTtl),
+            library("no-lease", "redis-py", |at| at, |at| at.with("expiry", "px")),
             "redis-py, default of no timeout (S)",
             &[LV],
             "The key has no end, and stays when its holder dies.",
             Worlds::new(free_some_time(turns(2).rounds(4)), holder_dies()),
         ),
         of(
-            ("lease-argument-ignored", Flaw::LeaseIgnored),
+            flawed("lease-argument-ignored", Flaw::LeaseIgnored),
             "redisson RedissonFencedLock.lockAndGetToken (S)",
             &[LV],
             "The caller's lease is dropped on the way, and the library's own of 30 s is taken.",
             Worlds::new(short, holder_dies()),
         ),
         of(
-            ("lease-times-1000-per-try", Flaw::LeaseTimes1000),
+            flawed("lease-times-1000-per-try", Flaw::LeaseTimes1000),
             "redisson#5484",
             &[LV],
             "Each try inside a call converts the lease once more from seconds to milliseconds.",
@@ -185,7 +186,7 @@ fn of_deaths() -> Vec<Mutant> {
             ),
         ),
         of(
-            ("extension-in-wrong-unit", Flaw::ExtendUnits),
+            flawed("extension-in-wrong-unit", Flaw::ExtendUnits),
             "redlock-rb#37",
             &[LV],
             "An extension gives milliseconds to EXPIRE, and lasts a thousand times as long.",
@@ -213,28 +214,33 @@ fn of_extend() -> Vec<Mutant> {
     let search = || at_times(node().clients(2, CAREFUL_TURN).rounds(4));
     vec![
         of(
-            ("one-node-extension-sets-if-absent", Flaw::ExtendSets),
+            flawed("one-node-extension-sets-if-absent", Flaw::ExtendSets),
             "redlock-rb#36",
             &[P3],
             "An extension makes the key anew where it is gone, though another had the lock in between.",
             Worlds::new(at_times(c1_oversleeps_only(comes_and_goes)), overtaken(&QUICK)).under("pauses-only"),
         ),
         of(
-            ("extension-overwrites", Flaw::ExtendOverwrites),
+            library(
+                "extension-overwrites",
+                "shedlock",
+                |at| at.with("release", "compare-and-delete"),
+                |at| at.with("extend_by", "compare"),
+            ),
             "ShedLock#2583",
             &[WR, P3],
             "An extension is SET XX: it takes the key from whoever has it.",
             Worlds::new(search(), held()).under("clocks-only"),
         ),
         of(
-            ("extension-unchecked", Flaw::ExtendUnchecked),
+            flawed("extension-unchecked", Flaw::ExtendUnchecked),
             "redisson#597",
             &[WR, P3],
             "An extension is PEXPIRE: it prolongs the key whoever has it, and says yes.",
             Worlds::new(search(), held()).under("clocks-only"),
         ),
         of(
-            ("one-node-lost-is-transient", Flaw::LostIsTransient),
+            flawed("one-node-lost-is-transient", Flaw::LostIsTransient),
             "bsm/redislock#88",
             &[P3],
             "An extension that is told that the lock is lost takes it for an error that will pass.",
@@ -247,21 +253,22 @@ fn of_release() -> Vec<Mutant> {
     let stops_in_release = oversleeps(at("c1", Mark::Release).delayed(ms(2)));
     vec![
         of(
-            ("delete-unchecked", Flaw::DeleteUnchecked),
+            library("delete-unchecked", "shedlock", |at| at, |at| at.with("release", "compare-and-delete")),
             "ShedLock#2584",
             &[WR],
             "A release is DEL, whoever has the key.",
             Worlds::quiet(node().clients(2, LONG_TURN)),
         ),
         of(
-            ("get-then-del", Flaw::GetThenDelete),
-            "spring-integration GH-8699",
+            flawed("get-then-del", Flaw::GetThenDelete),
+            "spring-integration GH-8699, redis-mutex RedisMutex#unlock (S)",
             &[WR],
             "A release looks at the key and then deletes it: in between it may become another's.",
-            Worlds::new(turns(2).rounds(3), with(turns(2).rounds(3), [stops_in_release])),
+            Worlds::new(turns(2).rounds(3), with(turns(2).rounds(3), [stops_in_release]))
+                .under("pauses-only"),
         ),
         of(
-            ("retried-release-unchecked", Flaw::RetryUnchecked),
+            flawed("retried-release-unchecked", Flaw::RetryUnchecked),
             "redisson#4871",
             &[WR],
             "A release that was not answered is sent again as DEL, when the next has the lock.",
@@ -271,7 +278,7 @@ fn of_release() -> Vec<Mutant> {
             ),
         ),
         of(
-            ("token-forgotten-before-release", Flaw::ForgetsToken),
+            flawed("token-forgotten-before-release", Flaw::ForgetsToken),
             "redis-py#3847",
             &[LV],
             "The token is forgotten before the node has acknowledged the release, which cannot be asked for again.",
