@@ -1,5 +1,5 @@
-//! A kind of lock made of a function that builds one, so that fifty of them need no fifty types: code of this crate, or a
-//! library as the program has it.
+//! A kind of lock made of a function that builds one, so that fifty of them need no fifty types: code of this crate, or
+//! a library as the program has it.
 //!
 //! Says nothing of what the lock sends, so that no fault is refused because of what a lock is known to send.
 

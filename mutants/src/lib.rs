@@ -4,8 +4,8 @@
 //! so each mutant has a control: the same code with no flaw set. What breaks a mutant and leaves its control whole was
 //! found because of the bug.
 //!
-//! A bug that a library has today is that library, as the program has it, and its control the library with one switch set
-//! otherwise. Each of the rest is one branch at one place of its family's code, next to a comment that says what is
+//! A bug that a library has today is that library, as the program has it, and its control the library with one switch
+//! set otherwise. Each of the rest is one branch at one place of its family's code, next to a comment that says what is
 //! wrong. Nothing here ships, and nothing that ships knows of it.
 //!
 //! | module | what it holds |

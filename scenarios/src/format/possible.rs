@@ -101,7 +101,8 @@ impl Setting<'_> {
                 self.hosts.name(host)
             ));
         }
-        if mark == Mark::Expiry && !self.lock.facts.deadline {
+        // A renewal may set a flag, by which a check finds a lock over that computes no deadline.
+        if mark == Mark::Expiry && !self.lock.facts.deadline && !self.lock.facts.renews {
             return Some(format!(
                 "the lock computes no deadline: {}",
                 self.lock.way_to(|facts| facts.deadline)

@@ -423,12 +423,6 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         &[("lock.initial_ttl", "5s")],
         &[(LV, "holds")],
     ),
-    contrast(
-        "distributedlock-redis-told-late/late-reply",
-        "the holder is told where an extension is due",
-        TOLD_IN_TIME,
-        UNHARMED,
-    ),
     contrast("multi-lock/elapsed", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
     contrast("multi-lock/majority", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
 ];
