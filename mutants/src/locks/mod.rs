@@ -1,7 +1,7 @@
 //! The mutants, by what their locks run on.
 //!
-//! Where a library that the program knows has a bug today, its mutant is that library, and the control is the library
-//! with one switch set otherwise. What a library had and mended, or has in a part that is not modelled, is code here.
+//! A bug that a library of the program has today is a mutant made of that library, and its control is the library with
+//! one switch set otherwise. A bug that was mended, or is in a part that is not modelled, is code here.
 
 pub(crate) mod canary;
 pub(crate) mod one_node;

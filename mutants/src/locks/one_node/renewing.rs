@@ -190,7 +190,7 @@ fn of(
     mutant((locks.0.name(), source), breaks, what, locks, worlds)
 }
 
-/// How often the library is to renew, which asks its user.
+/// The share of a lease after which the library renews: its user may choose.
 const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
 
 /// Work for several leases.
