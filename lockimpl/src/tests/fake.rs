@@ -143,10 +143,18 @@ impl World {
 }
 
 impl World {
+    /// Polls each task once, also those that tasks start.
     fn poll_tasks(&self, cx: &mut Context<'_>) {
-        let mut tasks = std::mem::take(&mut self.state().tasks);
-        tasks.retain_mut(|task| task.as_mut().poll(cx).is_pending());
-        self.state().tasks.append(&mut tasks);
+        let mut polled = Vec::new();
+        loop {
+            let mut tasks = std::mem::take(&mut self.state().tasks);
+            if tasks.is_empty() {
+                break;
+            }
+            tasks.retain_mut(|task| task.as_mut().poll(cx).is_pending());
+            polled.append(&mut tasks);
+        }
+        self.state().tasks = polled;
     }
 }
 

@@ -114,6 +114,23 @@ fn the_first_interval_begins_with_the_reply_where_replies_count() {
 }
 
 #[test]
+fn a_lock_that_waits_for_a_quorum_is_renewed_over_the_connections_on_which_it_was_won() {
+    let names = ["a", "b", "c"];
+    let world = World::with_nodes(&names);
+    let switches = Switches::new().with("order", "parallel").with("wait_for", "quorum");
+    let switches = switches.with("renew_every", ms(3_000));
+    let nodes = names.map(NodeName::new).to_vec();
+    let lock = Registry::builtin().build("redlock", world.clone(), nodes, &switches);
+    let mut lock = lock.expect("it can be built");
+    granted(&world, &mut lock);
+    for name in names {
+        world.node(name, |node| node.refuses_connections = true);
+    }
+    pass(&world, ms(15_000));
+    assert!(is_held(&world));
+}
+
+#[test]
 fn a_lease_that_is_not_renewed_costs_no_task_and_no_handle() {
     let world = world();
     let mut lock = lock(&world, Switches::new().with("renew_every", "none"));

@@ -61,6 +61,17 @@ impl<E: Env> Default for Returned<E> {
     }
 }
 
+impl<E: Env> Returned<E> {
+    /// Twins of these links, and of those that came back since instead.
+    pub(super) fn over(&self, links: &[Link<E>]) -> Vec<Link<E>> {
+        let mut twins: Vec<Link<E>> = links.iter().map(Link::twin).collect();
+        for (index, link) in lock(&self.0).iter() {
+            twins[*index] = link.twin();
+        }
+        twins
+    }
+}
+
 impl<E: Env> RedlockLock<E> {
     /// Puts a question to the nodes `chosen`, in the configured order.
     pub(super) async fn ask(&mut self, question: Question, chosen: &[bool]) -> Ballot {

@@ -176,13 +176,14 @@ impl<E: Env> RedlockLock<E> {
     }
 }
 
-/// Knows who said yes, and has no ways back from tasks that are under way.
+/// Knows who said yes. A node that has not answered yet is asked over a connection of its own: the way that is in use
+/// comes back to whoever sent the request.
 impl<E: Env> Renewable for RedlockLock<E> {
     fn twin(&self) -> Self {
         Self {
             env: self.env.clone(),
             config: self.config.clone(),
-            links: self.links.iter().map(Link::twin).collect(),
+            links: self.returned.over(&self.links),
             votes: self.votes.clone(),
             tokens: self.tokens.clone(),
             returned: Returned::default(),

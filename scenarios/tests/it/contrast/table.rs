@@ -133,6 +133,12 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         HOLDS,
     ),
     contrast(
+        "distributedlock-redis-told-late/late-reply",
+        "the extension is not due when the lease must have ended",
+        TOLD_IN_TIME,
+        UNHARMED,
+    ),
+    contrast(
         "min-replicas/one-on-each-side",
         "R1 asks for a replica",
         &[("nodes.min_replicas_to_write", "0")],
