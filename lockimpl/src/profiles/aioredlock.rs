@@ -30,6 +30,7 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             .with("on_failed_extension", "release")
             .with("renew_from", "reply")
             .with("renew_stops_on_error", true)
+            .with("told_on_loss", "flag")
     },
     open: &[
         "tries",
@@ -49,8 +50,8 @@ pub(super) static AIOREDLOCK: Profile = Profile {
             option: None,
         },
         Flaw {
-            what: "An extension that misses its quorum once gives back what is still good, and whoever \
-                works is not told.",
+            what: "An automatic extension that misses its quorum once gives back what is still good; `valid` is false \
+                then, and whoever does not ask it works on with nothing.",
             scenario: "aioredlock-gives-up",
             repaired: "aioredlock-gives-up/repaired",
             option: None,

@@ -42,8 +42,8 @@ pub enum ToldOnLoss {
     None,
     /// Its release says so, and asks no node.
     AtRelease,
-    /// It can ask for a flag, which says what the last renewal came to: renewals go on after one that failed, and one
-    /// that succeeds sets it right again.
+    /// It can ask for a flag, which says what the last renewal came to: renewals go on after one that failed, unless
+    /// they are to [end](Renewal::stops_on_error) there, and one that succeeds sets it right again.
     Flag,
     /// At once, when a renewal finds that the lock is lost.
     Callback,

@@ -126,7 +126,12 @@ impl<E: Env, L: Lock> Keeper<E, L> {
             match self.renew().await {
                 Some(Extended::Extended { .. }) => left = left.map(|left| left - 1),
                 Some(Extended::Unsupported) | None => break,
-                Some(_) if self.renewal.told == ToldOnLoss::Flag => self.watch.flag(),
+                Some(_) if self.renewal.told == ToldOnLoss::Flag => {
+                    self.watch.flag();
+                    if self.renewal.stops_on_error {
+                        break;
+                    }
+                }
                 Some(Extended::NotOwner | Extended::TooLate) => return self.lose(),
                 Some(Extended::Unknown(_)) if !self.renewal.stops_on_error => {}
                 Some(Extended::Unknown(_)) if self.tells_the_end() => break,

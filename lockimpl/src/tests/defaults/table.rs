@@ -23,6 +23,7 @@ pub(super) const READ: &[Read] = &[
             ("tells_deadline", "false"),
             ("renew_every", "none"), // 0.6 leases where no lease is asked for
             ("renew_stops_on_error", "true"),
+            ("told_on_loss", "flag"), // `valid`
         ],
     ),
     (
