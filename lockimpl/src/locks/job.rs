@@ -25,6 +25,7 @@ use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
 use crate::scripted::Scripted;
 use crate::switch::Switches;
 use crate::times::MonotonicTime;
+use crate::transport::Transport;
 
 /// The switches of a job's lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct JobConfig {
     request_timeout: Option<Duration>,
     /// What happens to a connection on which a reply did not come in time.
     on_timeout: OnTimeout,
+    /// What the driver does about a connection that broke.
+    transport: Transport,
 }
 
 impl LockConfig for JobConfig {
@@ -51,6 +54,7 @@ impl LockConfig for JobConfig {
                 "how long one command may take, connecting included",
             ),
             on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
         }
     }
 
@@ -143,7 +147,7 @@ struct JobLock<E: Env> {
 
 impl<E: Env> JobLock<E> {
     fn new(env: E, node: NodeName, config: JobConfig) -> Self {
-        let link = Link::new(node, config.request_timeout, config.on_timeout);
+        let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
         Self { env, link, config, next_check: None }
     }
 

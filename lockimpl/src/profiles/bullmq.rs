@@ -51,6 +51,8 @@ pub(crate) static BULLMQ: Profile = Profile {
         "The lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
          long, in one request: the first renewal of a job comes up to a quarter later than here",
         "It goes on to renew a job that it has lost, in vain; here it ends",
+        "Where a connection breaks, its driver sends a renewal again until Redis answers, 1 s to 20 s apart; here that \
+         renewal has failed, and the next comes a quarter of the lock's duration later",
         "Workers that are busy look for stalled jobs as well; here those that wait do",
         "The queue: the resource is one job, which is there again as soon as it is done",
     ],

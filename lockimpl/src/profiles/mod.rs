@@ -4,6 +4,7 @@
 mod aioredlock;
 mod asynq;
 mod bsm_redislock;
+mod bull;
 mod bullmq;
 mod distributedlock_redis;
 mod dramatiq;
@@ -54,6 +55,7 @@ pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
         .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
         .with(ProfileKind(&asynq::ASYNQ, SetnxGetset))
         .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))
+        .with(ProfileKind(&bull::BULL, Job))
         .with(ProfileKind(&bullmq::BULLMQ, Job))
         .with(ProfileKind(&distributedlock_redis::DISTRIBUTEDLOCK_REDIS, Redlock))
         .with(ProfileKind(&dramatiq::DRAMATIQ, Counter))

@@ -34,6 +34,21 @@ pub(super) const READ: &[Read] = &[
     ("dramatiq", Some(Duration::from_secs(900)), &[("request_timeout", "5s")]),
     ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
     (
+        "bull",
+        Some(Duration::from_secs(30)),
+        &[
+            ("stalled_check", "30s"),
+            ("request_timeout", "none"),
+            ("on_timeout", "keep"),
+            ("transport_retries", "20"), // `maxRetriesPerRequest` of ioredis
+            ("reconnect", "ioredis-5"),
+            ("renew_every", "1/2"), // `lockRenewTime`
+            ("renew_from", "reply"),
+            ("renew_stops_on_error", "true"),
+            ("told_on_loss", "none"),
+        ],
+    ),
+    (
         "bullmq",
         Some(Duration::from_secs(30)),
         &[

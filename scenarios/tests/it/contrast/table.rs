@@ -37,6 +37,7 @@ const PAUSE: Sets = &[(
 )];
 /// The holder is told by its own clock.
 const TOLD_IN_TIME: Sets = &[("lock.told_on_loss", "lease-end")];
+const RENEWS_ON: Sets = &[("lock.renew_stops_on_error", "false")];
 const WHOLE_LEASE: Sets = &[("lock.lease_from", "lease")];
 const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
 /// A SET that is repeated at once, and what turns where a client that lost its lock notices that before it writes.
@@ -138,6 +139,13 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         TOLD_IN_TIME,
         UNHARMED,
     ),
+    contrast(
+        "bull-renewal-fails/goes-on",
+        "the second renewal is due after the lease",
+        &[("lock.renew_every", "1/6")],
+        HOLDS,
+    ),
+    contrast("bull-renewal-fails/often-is-not-enough", "the first failure ends it", RENEWS_ON, HOLDS),
     contrast(
         "min-replicas/one-on-each-side",
         "R1 asks for a replica",

@@ -1,0 +1,50 @@
+//! Bull: a worker holds the lock of the job that it processes, and renews it until a renewal fails.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use crate::clock::Ratio;
+use crate::profile::{Flaw, Profile};
+use crate::switch::Switches;
+
+const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
+
+pub(crate) static BULL: Profile = Profile {
+    name: "bull",
+    also: &["bull queue", "OptimalBits/bull"],
+    library: "Bull over ioredis 5",
+    language: "Node.js",
+    version: "4.15.0",
+    files: "OptimalBits/bull 18004a0: lib/queue.js, lib/scripts.js, lib/commands/moveToActive-8.lua, extendLock-2.lua, \
+            moveStalledJobsToWait-7.lua and includes/removeLock.lua; redis/ioredis v5.9.3: lib/redis/event_handler.ts",
+    read_on: "2026-11-27",
+    meaning: "a worker's lock on the job that it processes, renewed until a renewal fails; a check for stalled jobs hands \
+              it on",
+    ttl: Some(Duration::from_secs(30)),
+    fixed: || {
+        Switches::new()
+            .with("stalled_check", Duration::from_secs(30))
+            .with("request_timeout", "none")
+            .with("on_timeout", "keep")
+            .with("transport_retries", 20_u64)
+            .with("reconnect", "ioredis-5")
+            .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
+            .with("renew_from", "reply")
+            .with("renew_stops_on_error", true)
+    },
+    open: &["stalled_check", "transport_retries", "renew_every", "renew_stops_on_error", "told_on_loss"],
+    flaws: &[Flaw {
+        what: "one renewal that fails is the last: `lock-extension-failed` is an event, no timer is set anew, and the \
+               processor works on with a lock that ends, also where Redis can be reached again long before that",
+        scenario: "bull-renewal-fails",
+        repaired: "bull-renewal-fails/repaired",
+        option: None,
+    }],
+    left_out: &[
+        "`maxStalledCount`: a job that stalls a second time is failed; here it is handed on again",
+        "One token for all jobs of a queue object: a worker that is given its own lost job again extends and ends it \
+         twice; here each job that is taken has a token of its own",
+        "Workers that are busy look for stalled jobs as well; here those that wait do",
+        "The queue: the resource is one job, which is there again as soon as it is done",
+    ],
+};
