@@ -38,6 +38,10 @@ pub enum Reconnect {
     Ioredis5,
     /// As ioredis 6: the same with min(50 ms · 2ⁿ⁻¹, 5 s) and up to 200 ms more, which comes to 73 s.
     Ioredis6,
+    /// As Bull 4 has ioredis do it: the same with min(eⁿ ms, 20 s), which comes to 233 s.
+    Bull4,
+    /// As BullMQ 6 has it: the same, and 1 s at least.
+    BullMq6,
 }
 
 impl Choice for Reconnect {
@@ -46,6 +50,8 @@ impl Choice for Reconnect {
         ("redis-py-8", Self::RedisPy8),
         ("ioredis-5", Self::Ioredis5),
         ("ioredis-6", Self::Ioredis6),
+        ("bull-4", Self::Bull4),
+        ("bullmq-6", Self::BullMq6),
     ];
 }
 
@@ -71,7 +77,7 @@ impl Transport {
 impl Reconnect {
     /// Whether the driver connects beside its requests, and not for one of them.
     pub(crate) fn is_beside(self) -> bool {
-        matches!(self, Self::Ioredis5 | Self::Ioredis6)
+        matches!(self, Self::Ioredis5 | Self::Ioredis6 | Self::Bull4 | Self::BullMq6)
     }
 
     /// Whether a reply that did not come in time counts as a broken connection.
@@ -91,6 +97,16 @@ impl Reconnect {
                 let pause = doubled(50, failures.saturating_sub(1)).min(millis(5_000));
                 pause.saturating_add(up_to(env, millis(200)))
             }
+            Self::Bull4 => exponential(failures),
+            Self::BullMq6 => exponential(failures).max(millis(1_000)),
         }
     }
+}
+
+/// eⁿ ms as a timer of Node.js counts it, in whole milliseconds, and 20 s at most. A table, since `exp` may differ in its
+/// last digit from one machine to the next.
+fn exponential(failures: u32) -> Duration {
+    const MILLIS: [u64; 10] = [1, 2, 7, 20, 54, 148, 403, 1_096, 2_980, 8_103];
+    let known = usize::try_from(failures).ok().and_then(|failures| MILLIS.get(failures));
+    Duration::from_millis(known.copied().unwrap_or(20_000))
 }

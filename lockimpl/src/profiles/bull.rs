@@ -27,19 +27,29 @@ pub(crate) static BULL: Profile = Profile {
             .with("request_timeout", "none")
             .with("on_timeout", "keep")
             .with("transport_retries", 20_u64)
-            .with("reconnect", "ioredis-5")
+            .with("reconnect", "bull-4")
             .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
             .with("renew_from", "reply")
             .with("renew_stops_on_error", true)
     },
     open: &["stalled_check", "transport_retries", "renew_every", "renew_stops_on_error", "told_on_loss"],
-    flaws: &[Flaw {
-        what: "one renewal that fails is the last: `lock-extension-failed` is an event, no timer is set anew, and the \
-               processor works on with a lock that ends, also where Redis can be reached again long before that",
-        scenario: "bull-renewal-fails",
-        repaired: "bull-renewal-fails/repaired",
-        option: None,
-    }],
+    flaws: &[
+        Flaw {
+            what: "a worker that cannot reach Redis for longer than the lock lasts goes on with its job, which another \
+                   worker is given: nothing stops the processor when a renewal fails or is refused, nor can it ask",
+            scenario: "bull-renewal-fails",
+            repaired: "bull-renewal-fails/repaired",
+            option: None,
+        },
+        Flaw {
+            what: "one renewal that fails is the last: `lock-extension-failed` is an event, and no timer is set anew. By \
+                   default the driver sends it again for longer than the lock lasts; with a small `maxRetriesPerRequest` \
+                   a restart of Redis of 3 s costs a lock that had 15 s left, and the job is worked on twice",
+            scenario: "bull-one-failure",
+            repaired: "bull-one-failure/repaired",
+            option: Some("maxRetriesPerRequest"),
+        },
+    ],
     left_out: &[
         "`maxStalledCount`: a job that stalls a second time is failed; here it is handed on again",
         "One token for all jobs of a queue object: a worker that is given its own lost job again extends and ends it \

@@ -15,8 +15,8 @@ pub(crate) static BULLMQ: Profile = Profile {
     library: "BullMQ",
     language: "Node.js",
     version: "6.2.0",
-    files: "taskforcesh/bullmq: src/classes/worker.ts, src/classes/lock-manager.ts, src/commands/extendLocks-1.lua, \
-            moveStalledJobsToWait-9.lua, includes/prepareJobForProcessing.lua and includes/removeLock.lua",
+    files: "taskforcesh/bullmq: src/classes/worker.ts, src/classes/lock-manager.ts, src/classes/redis-connection.ts, \
+            src/commands/extendLocks-1.lua, moveStalledJobsToWait-9.lua, includes/prepareJobForProcessing.lua and includes/removeLock.lua",
     read_on: "2026-11-25",
     meaning: "a worker's lock on the job that it processes; a check for stalled jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
@@ -25,6 +25,8 @@ pub(crate) static BULLMQ: Profile = Profile {
             .with("stalled_check", Duration::from_secs(30))
             .with("request_timeout", "none")
             .with("on_timeout", "keep")
+            .with("transport_retries", 1000_u64)
+            .with("reconnect", "bullmq-6")
             .with("renew_every", Ratio { numerator: 1, denominator: QUARTERS })
     },
     open: &["stalled_check", "renew_every", "told_on_loss"],
@@ -51,8 +53,7 @@ pub(crate) static BULLMQ: Profile = Profile {
         "The lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
          long, in one request: the first renewal of a job comes up to a quarter later than here",
         "It goes on to renew a job that it has lost, in vain; here it ends",
-        "Where a connection breaks, its driver sends a renewal again until Redis answers, 1 s to 20 s apart; here that \
-         renewal has failed, and the next comes a quarter of the lock's duration later",
+        "Its driver sends a request again for as long as it takes; here 1,000 times, which is hours",
         "Workers that are busy look for stalled jobs as well; here those that wait do",
         "The queue: the resource is one job, which is there again as soon as it is done",
     ],

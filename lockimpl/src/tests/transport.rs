@@ -43,3 +43,14 @@ fn ioredis_5_gives_a_dead_node_up_after_twenty_reconnections() {
     assert!(refused(world.run(lock.acquire("stock", TTL))));
     assert_eq!(world.now(), ms(43_000));
 }
+
+#[test]
+fn bull_gives_a_dead_node_up_after_four_minutes_or_as_soon_as_it_is_told_to() {
+    for (retries, given_up) in [(20, 232_813), (3, 29), (0, 0)] {
+        let world = World::with_nodes(&["a"]);
+        world.node("a", |node| node.refuses_connections = true);
+        let outcome = world.run(lock(&world, retries, Reconnect::Bull4).acquire("stock", TTL));
+        assert!(matches!(outcome, Acquired::Refused(Refusal::Unreachable(_))), "{outcome:?}");
+        assert_eq!(world.now(), ms(given_up), "{retries}");
+    }
+}

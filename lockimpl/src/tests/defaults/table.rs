@@ -41,7 +41,7 @@ pub(super) const READ: &[Read] = &[
             ("request_timeout", "none"),
             ("on_timeout", "keep"),
             ("transport_retries", "20"), // `maxRetriesPerRequest` of ioredis
-            ("reconnect", "ioredis-5"),
+            ("reconnect", "bull-4"),
             ("renew_every", "1/2"), // `lockRenewTime`
             ("renew_from", "reply"),
             ("renew_stops_on_error", "true"),
@@ -55,6 +55,8 @@ pub(super) const READ: &[Read] = &[
             ("stalled_check", "30s"),
             ("request_timeout", "none"),
             ("on_timeout", "keep"),
+            ("transport_retries", "1000"), // `maxRetriesPerRequest` null
+            ("reconnect", "bullmq-6"),
             ("renew_every", "1/4"), // half of `lockRenewTime`, which is half of `lockDuration`
             ("told_on_loss", "none"),
         ],

@@ -140,12 +140,12 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         UNHARMED,
     ),
     contrast(
-        "bull-renewal-fails/goes-on",
+        "bull-one-failure/goes-on",
         "the second renewal is due after the lease",
-        &[("lock.renew_every", "1/6")],
+        &[("lock.renew_every", "1/3")],
         HOLDS,
     ),
-    contrast("bull-renewal-fails/often-is-not-enough", "the first failure ends it", RENEWS_ON, HOLDS),
+    contrast("bull-one-failure/often-is-not-enough", "the first failure ends it", RENEWS_ON, HOLDS),
     contrast(
         "min-replicas/one-on-each-side",
         "R1 asks for a replica",

@@ -334,6 +334,10 @@ const DRIVEN: [(&str, &str); 6] = [
     ("lock.node_timeout", "none"),
 ];
 
+/// With ioredis 5, which pauses.
+const IOREDIS_5: [(&str, &str); 7] =
+    [DRIVEN[0], DRIVEN[1], DRIVEN[2], DRIVEN[3], DRIVEN[4], DRIVEN[5], ("lock.reconnect", "ioredis-5")];
+
 fn driving() -> Vec<Row> {
     fn sets(seen: &Seen) -> Vec<u64> {
         seen.executed("A", "SET", "c1")
@@ -350,15 +354,7 @@ fn driving() -> Vec<Row> {
         Row {
             word: "lock.reconnect=at-once",
             claim: "it is sent again at once, and not when a driver's pause is over",
-            both: &[
-                DRIVEN[0],
-                DRIVEN[1],
-                DRIVEN[2],
-                DRIVEN[3],
-                DRIVEN[4],
-                DRIVEN[5],
-                ("lock.reconnect", "ioredis-5"),
-            ],
+            both: &IOREDIS_5,
             with: &[("lock.reconnect", "at-once")],
             shows: |without, with| gaps(&sets(without))[0] > 50 * MS && gaps(&sets(with))[0] < 50 * MS,
             ..Row::on(REDLOCK)
@@ -385,6 +381,22 @@ fn driving() -> Vec<Row> {
             both: &DRIVEN,
             with: &[("lock.reconnect", "ioredis-6")],
             shows: |without, with| gaps(&sets(without))[0] < 50 * MS && gaps(&sets(with))[0] >= 50 * MS,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.reconnect=bull-4",
+            claim: "it is sent again when 2 ms are over, and not 50 ms",
+            both: &IOREDIS_5,
+            with: &[("lock.reconnect", "bull-4")],
+            shows: |without, with| gaps(&sets(without))[0] >= 50 * MS && gaps(&sets(with))[0] < 50 * MS,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.reconnect=bullmq-6",
+            claim: "it is sent again when a second is over",
+            both: &DRIVEN,
+            with: &[("lock.reconnect", "bullmq-6")],
+            shows: |without, with| gaps(&sets(without))[0] < 50 * MS && gaps(&sets(with))[0] >= 1_000 * MS,
             ..Row::on(REDLOCK)
         },
     ]

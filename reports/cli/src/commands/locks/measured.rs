@@ -90,6 +90,24 @@ const MEASURED: &[Measured] = &[
         differs: None,
     },
     Measured {
+        library: "bull",
+        done: "4.15.0 over ioredis 5.11.1, one node; a proxy held back what a worker and the node sent each other, from the \
+               first renewal of a job of 2 min on, for 100 s; another worker's job takes 20 s",
+        figure: Figure::Both(Duration::from_millis(20_007)),
+        scenario: "bull-renewal-fails",
+        sets: &[],
+        differs: None,
+    },
+    Measured {
+        library: "bull",
+        done: "the same with `maxRetriesPerRequest` 3; the node was killed right before the first renewal, and started \
+               again 3 s later",
+        figure: Figure::Both(Duration::from_millis(20_003)),
+        scenario: "bull-one-failure",
+        sets: &[],
+        differs: None,
+    },
+    Measured {
         library: "redlock-py",
         done: "1.0.8 over redis-py 8.1.0 with a timeout of 0.1 s, five nodes; one message, by which a client \
                cleaned up after an attempt that had failed, was held back for 3 s on its way to one node",
