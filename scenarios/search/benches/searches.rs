@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use doublehold_history::Predicate;
-use doublehold_lockimpl::Switches;
+use doublehold_lockimpl::{Nodes, Switches};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, Seed};
@@ -82,37 +82,35 @@ fn speed() {
     }
 }
 
-/// Each library's lock beside the engine that it is a setting of: a run, and a message of it. A run has a price of its
-/// own, so that messages of short runs are dear. And what it costs to know them all, which each start of the program
-/// pays.
+/// Each library's lock: a run, a message of it, and how many times as dear that is as one of `single` or `redlock`. A run
+/// has a price of its own, so that messages of short runs are dear. And what it costs to know them all, which each start
+/// of the program pays.
 fn libraries() {
     let locks = doublehold_lockimpl::descriptors();
-    let libraries: Vec<(&str, &str)> =
-        locks.iter().filter_map(|lock| Some((lock.name, lock.profile?.1))).collect();
-    let mut names: Vec<&str> = libraries.iter().flat_map(|(library, engine)| [*library, *engine]).collect();
-    names.sort_unstable();
-    names.dedup();
-    let prepared = |name: &&'static str| (*name, prepared(name, Switches::new(), "cloud"));
-    let prepared: Vec<(&str, Arc<PreparedSim>)> = names.iter().map(prepared).collect();
+    let libraries: Vec<_> = locks.iter().filter(|lock| lock.profile.is_some()).collect();
+    let names: Vec<&str> =
+        ["single", "redlock"].into_iter().chain(libraries.iter().map(|lock| lock.name)).collect();
+    let prepared: Vec<_> = names.iter().map(|name| prepared(name, Switches::new(), "cloud")).collect();
     // One after another in each round, so that whatever else the machine does disturbs all alike.
     let mut best = vec![(f64::MAX, 0.0); prepared.len()];
     for round in 0..5 {
-        for (best, (_, prepared)) in best.iter_mut().zip(&prepared) {
+        for (best, prepared) in best.iter_mut().zip(&prepared) {
             let (run_us, messages) = each_run(prepared, round);
             if run_us < best.0 {
                 *best = (run_us, messages);
             }
         }
     }
-    let of = |name: &str| best[names.iter().position(|known| *known == name).expect("it was measured")];
     println!("\ncheck NAME --weather cloud, on one thread: a run, its messages, and one of these\n");
-    for (library, engine) in &libraries {
-        for name in [engine, library] {
-            let (run_us, messages) = of(name);
-            println!("  {name:<24} {run_us:>6.0} us  {messages:>6.0}  {:>6.2} us", run_us / messages);
-        }
-        let ((library_us, _), (engine_us, _)) = (of(library), of(engine));
-        println!("  {:<24} x {:.2}", "", library_us / engine_us);
+    for (index, (name, (run_us, messages))) in names.iter().zip(&best).enumerate() {
+        let each = run_us / messages;
+        print!("  {name:<24} {run_us:>6.0} us  {messages:>6.0}  {each:>6.2} us");
+        let Some(library) = index.checked_sub(2) else {
+            println!();
+            continue;
+        };
+        let base = usize::from(libraries[library].nodes == Nodes::Independent);
+        println!("  x {:.2} of {}", each / (best[base].0 / best[base].1), names[base]);
     }
     let (calls, began) = (1_000, Instant::now());
     let known: usize = (0..calls).map(|_| doublehold_lockimpl::descriptors().len()).sum();
