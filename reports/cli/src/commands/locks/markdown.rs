@@ -51,13 +51,13 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     for flaw in profile.flaws {
         text += &format!("- **{}**\n", sentence(flaw.what));
         text += &format!(
-            "  - As it is, `doublehold run {}`: {}.\n",
+            "  - Shown by `doublehold run {}`: {}.\n",
             flaw.scenario,
             Outcome::of(flaw.scenario, &[])?.told()
         );
         text += &format!(
-            "  - {}, `doublehold run {}`: {}. {}\n",
-            set_otherwise(flaw),
+            "  - {}; with the change, `doublehold run {}`: {}. {}\n",
+            who_can_change(flaw),
             flaw.repaired,
             Outcome::of(flaw.repaired, &[])?.told(),
             repair(flaw)?
@@ -76,11 +76,11 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     Ok(text + "\n")
 }
 
-/// Says who can set it otherwise: users, by an option, or nobody but the library's authors.
-fn set_otherwise(flaw: &Flaw) -> String {
+/// Says who can change it: users, by an option, or nobody but the library's authors.
+fn who_can_change(flaw: &Flaw) -> String {
     match flaw.option {
-        Some(option) => format!("**You can set it otherwise**, by the option `{option}`"),
-        None => "Were it otherwise".to_owned(),
+        Some(option) => format!("**You can change it** by the option `{option}`"),
+        None => "Only its authors can change it".to_owned(),
     }
 }
 
