@@ -103,8 +103,8 @@ impl Reconnect {
     }
 }
 
-/// eⁿ ms as a timer of Node.js counts it, in whole milliseconds, and 20 s at most. A table, since `exp` may differ in its
-/// last digit from one machine to the next.
+/// eⁿ ms as a timer of Node.js counts it, in whole milliseconds, and 20 s at most. A table, since `exp` may differ in
+/// its last digit from one machine to the next.
 fn exponential(failures: u32) -> Duration {
     const MILLIS: [u64; 10] = [1, 2, 7, 20, 54, 148, 403, 1_096, 2_980, 8_103];
     let known = usize::try_from(failures).ok().and_then(|failures| MILLIS.get(failures));

@@ -42,9 +42,10 @@ pub(crate) static BULL: Profile = Profile {
             option: None,
         },
         Flaw {
-            what: "one renewal that fails is the last: `lock-extension-failed` is an event, and no timer is set anew. By \
-                   default the driver sends it again for longer than the lock lasts; with a small `maxRetriesPerRequest` \
-                   a restart of Redis of 3 s costs a lock that had 15 s left, and the job is worked on twice",
+            what: "one renewal that fails is the last: `lock-extension-failed` is an event, and no timer is set anew. \
+                   By default the driver sends a renewal again for longer than the lock lasts. With a small \
+                   `maxRetriesPerRequest`, a restart of Redis that takes 3 s costs a lock that had 15 s left, and the \
+                   job is worked on twice",
             scenario: "bull-one-failure",
             repaired: "bull-one-failure/repaired",
             option: Some("maxRetriesPerRequest"),

@@ -1,8 +1,9 @@
 //! The numbers of each library as they were read, by hand: a profile that drifts from its source is noticed here.
 
+mod jobs;
 mod table;
 
-use table::READ;
+use table::Read;
 
 use crate::{Descriptor, Profile, descriptors};
 
@@ -18,6 +19,11 @@ const NUMBERS: &[&str] = &[
     "drift_ratio",
     "drift_constant",
 ];
+
+/// All libraries as they were read.
+fn read() -> impl Iterator<Item = &'static Read> {
+    table::READ.iter().chain(jobs::READ)
+}
 
 /// A library and the engine that it is a setting of.
 fn library<'a>(locks: &'a [Descriptor], name: &str) -> Option<(&'static Profile, &'a Descriptor)> {
@@ -38,7 +44,7 @@ fn set(profile: &Profile, engine: &Descriptor, switch: &str) -> Option<String> {
 #[test]
 fn each_library_is_set_as_it_was_read() {
     let locks = descriptors();
-    for (name, ttl, switches) in READ {
+    for (name, ttl, switches) in read() {
         let (profile, engine) = library(&locks, name).unwrap_or_else(|| panic!("{name} is a library"));
         assert_eq!(profile.ttl, *ttl, "{name}");
         for (switch, value) in *switches {
@@ -58,7 +64,7 @@ fn the_numbers_of_each_library_were_read() {
     let locks = descriptors();
     for lock in locks.iter().filter(|lock| lock.profile.is_some()) {
         let (profile, engine) = library(&locks, lock.name).expect("its engine");
-        let read = READ.iter().find(|(name, ..)| *name == lock.name);
+        let read = read().find(|(name, ..)| *name == lock.name);
         let (_, _, switches) = read.unwrap_or_else(|| panic!("nothing says how {} was read", lock.name));
         let is = |switch: &str, value: &str| set(profile, engine, switch).as_deref() == Some(value);
         let unused = |switch: &str| match switch {

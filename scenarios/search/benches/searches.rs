@@ -89,10 +89,9 @@ fn speed() {
     }
 }
 
-/// Each library's lock: a run, its messages, and a message more, how many times as dear as one of `single` or `redlock`.
-/// A run has a price of its own, which messages of short runs would seem to have: so a message more is what turns of
-/// clients cost that come on top of the usual two. And what it costs to know all locks, which each start of the program
-/// pays.
+/// Each library's lock: a run, its messages, and a message more, beside one of `single` or `redlock`. A run has a price
+/// of its own, which messages of short runs would seem to have: so a message more is what turns of clients cost that
+/// come on top of the usual two. And what it costs to know all locks, which each start of the program pays.
 fn libraries() {
     const MORE: u32 = 8;
     let locks = doublehold_lockimpl::descriptors();

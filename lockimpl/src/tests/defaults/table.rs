@@ -1,4 +1,4 @@
-//! Each library as it was read, typed from its source.
+//! Each library as it was read, typed from its source, but queues of jobs.
 
 use std::time::Duration;
 
@@ -26,41 +26,7 @@ pub(super) const READ: &[Read] = &[
             ("told_on_loss", "flag"), // `valid`
         ],
     ),
-    (
-        "asynq",
-        Some(Duration::from_secs(30)),
-        &[("gives_back", "plain-delete"), ("asks_again", "true"), ("grace", "30s")],
-    ),
-    ("dramatiq", Some(Duration::from_secs(900)), &[("request_timeout", "5s")]),
     ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
-    (
-        "bull",
-        Some(Duration::from_secs(30)),
-        &[
-            ("stalled_check", "30s"),
-            ("request_timeout", "none"),
-            ("on_timeout", "keep"),
-            ("transport_retries", "20"), // `maxRetriesPerRequest` of ioredis
-            ("reconnect", "bull-4"),
-            ("renew_every", "1/2"), // `lockRenewTime`
-            ("renew_from", "reply"),
-            ("renew_stops_on_error", "true"),
-            ("told_on_loss", "none"),
-        ],
-    ),
-    (
-        "bullmq",
-        Some(Duration::from_secs(30)),
-        &[
-            ("stalled_check", "30s"),
-            ("request_timeout", "none"),
-            ("on_timeout", "keep"),
-            ("transport_retries", "1000"), // `maxRetriesPerRequest` null
-            ("reconnect", "bullmq-6"),
-            ("renew_every", "1/4"), // half of `lockRenewTime`, which is half of `lockDuration`
-            ("told_on_loss", "none"),
-        ],
-    ),
     (
         "distributedlock-redis",
         Some(Duration::from_secs(30)),
@@ -434,11 +400,6 @@ pub(super) const READ: &[Read] = &[
             ("token", "call"),
             ("request_timeout", "60s"),
         ],
-    ),
-    (
-        "sidekiq-unique-jobs",
-        None,
-        &[("expiry", "none"), ("token", "call"), ("own_token_counts", "true"), ("request_timeout", "1s")],
     ),
     (
         "stackexchange-redis",
