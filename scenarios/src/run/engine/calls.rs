@@ -173,7 +173,9 @@ impl Sieve {
                 None => out.extend_from_slice(raw),
                 Some(_) => {
                     let header = raw.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-                    out.extend_from_slice(format!("*{}\r\n", count - 1).as_bytes());
+                    out.push(b'*');
+                    out.extend_from_slice(itoa::Buffer::new().format(count - 1).as_bytes());
+                    out.extend_from_slice(b"\r\n");
                     out.extend_from_slice(&raw[header..raw.len() - LABEL_ON_WIRE]);
                 }
             }
@@ -200,14 +202,16 @@ pub(crate) struct CallStream<S> {
     requests: VecDeque<Written>,
     /// How many of the driver's bytes have been looked at and will be offered again, for want of room in the network.
     known: usize,
+    /// The calls of the requests that are looked at: empty in between, and kept for its memory.
+    calls: Vec<Option<CallId>>,
 }
 
 impl<S: StreamLike> CallStream<S> {
     /// For a driver whose requests are labelled.
     pub(crate) fn new(network: S, recorder: Recorder) -> CallStream<S> {
         let (unsent, requests) = (Vec::new(), VecDeque::new());
-        let sieve = Sieve::default();
-        CallStream { network, recorder, unlabelled: None, sieve, unsent, requests, known: 0 }
+        let (sieve, calls) = (Sieve::default(), Vec::new());
+        CallStream { network, recorder, unlabelled: None, sieve, unsent, requests, known: 0, calls }
     }
 
     /// For a driver that is in the hands of somebody's own code, which labels nothing.
@@ -216,16 +220,16 @@ impl<S: StreamLike> CallStream<S> {
     }
 
     fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut calls = Vec::new();
         let before = self.unsent.len();
         let current = self.unlabelled.and_then(|client| self.recorder.running(client));
         self.sieve.take(bytes, &mut self.unsent, |written| {
-            calls.push(written.call.or(current));
+            self.calls.push(written.call.or(current));
             self.requests.push_back(written);
         })?;
         self.known += bytes.len();
         let plain = self.unsent.len() - before;
-        self.recorder.sent(ConnectionNumber(self.network.connection().0), &calls, plain);
+        self.recorder.sent(ConnectionNumber(self.network.connection().0), &self.calls, plain);
+        self.calls.clear();
         Ok(())
     }
 
