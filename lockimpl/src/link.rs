@@ -154,29 +154,15 @@ impl<E: Env> Link<E> {
         Ok(reply)
     }
 
-    /// Says it once, or as often as the driver does.
+    /// Says it as often as the driver does, which is once if it has no retries: on a new connection each time.
     async fn say(&mut self, env: &E, words: Words<'_>, reply: &mut Value) -> Result<(), Failure> {
-        if self.transport == Transport::default() {
-            return self.say_once(env, &words, reply).await;
+        if let Some(driver) = self.driver.clone() {
+            return Box::pin(self.say_through(env, &driver, &words, reply)).await;
         }
-        match self.driver.clone() {
-            Some(driver) => self.say_through(env, &driver, &words, reply).await,
-            None => self.say_again(env, &words, reply).await,
-        }
-    }
-
-    async fn say_once(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
-        let mut wire = self.open(env, words.served_in()).await?;
-        let sent = words.send(&mut wire, reply).await;
-        sent.map_err(|trouble| self.settle(trouble))
-    }
-
-    /// Says it until it is answered, on a new connection each time.
-    async fn say_again(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
         let Transport { retries, reconnect } = self.transport;
         let (mut failures, mut lost) = (0, None);
         loop {
-            let failure = match self.say_once(env, words, reply).await {
+            let failure = match self.say_once(env, &words, reply).await {
                 Err(failure) if failure.is_retried(reconnect.minds_silence()) => failure,
                 settled => return settled,
             };
@@ -196,6 +182,12 @@ impl<E: Env> Link<E> {
                 env.sleep_until(now.saturating_add(pause)).await;
             }
         }
+    }
+
+    async fn say_once(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        let mut wire = self.open(env, words.served_in()).await?;
+        let sent = words.send(&mut wire, reply).await;
+        sent.map_err(|trouble| self.settle(trouble))
     }
 
     /// Says it on each connection that the driver opens, until it is answered or the driver gives it up.
@@ -241,7 +233,7 @@ impl<E: Env> Link<E> {
         let deadline = deadline_after(env, timeout).await;
         let conn = match &mut self.conn {
             Some(conn) => conn,
-            unopened => match within(env, deadline, env.connect(&self.node)).await {
+            unopened => match within(env, deadline, Box::pin(env.connect(&self.node))).await {
                 Ok(Ok(conn)) => unopened.insert(conn),
                 Ok(Err(error)) => return Err(Failure::Unsent(error.to_string())),
                 Err(DeadlinePassed) => return Err(Failure::Unsent(NO_CONNECTION.into())),

@@ -76,9 +76,9 @@ impl<E: Env> RedlockLock<E> {
     /// Puts a question to the nodes `chosen`, in the configured order.
     pub(super) async fn ask(&mut self, question: Question, chosen: &[bool]) -> Ballot {
         let answers = match (self.config.order, self.config.wait_for) {
-            (Order::Sequential, _) => self.ask_in_turn(&question.request(), chosen).await,
+            (Order::Sequential, _) => Box::pin(self.ask_in_turn(&question.request(), chosen)).await,
             (Order::Parallel, WaitFor::All) => self.ask_at_once(&question.request(), chosen).await,
-            (Order::Parallel, WaitFor::Quorum) => self.ask_beside(&question, chosen).await,
+            (Order::Parallel, WaitFor::Quorum) => Box::pin(self.ask_beside(&question, chosen)).await,
         };
         Ballot(answers)
     }
