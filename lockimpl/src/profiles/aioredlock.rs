@@ -43,15 +43,15 @@ pub(super) static AIOREDLOCK: Profile = Profile {
     ],
     flaws: &[
         Flaw {
-            what: "`valid` stays true when the lease has ended: whoever asks it works on with a lock \
-                that is another's.",
+            what: "`valid` stays true after the lease has ended: a program that asks it works on with a lock that \
+                   another client holds.",
             scenario: "aioredlock",
             repaired: "aioredlock/repaired",
             option: None,
         },
         Flaw {
-            what: "An automatic extension that misses its quorum once gives back what is still good; `valid` is false \
-                then, and whoever does not ask it works on with nothing.",
+            what: "An automatic extension that misses its quorum once gives back what is still good. `valid` is \
+                   false from then on, and a program that does not ask it works on without a lock.",
             scenario: "aioredlock-gives-up",
             repaired: "aioredlock-gives-up/repaired",
             option: None,

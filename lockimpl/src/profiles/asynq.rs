@@ -24,8 +24,8 @@ pub(super) static ASYNQ: Profile = Profile {
     },
     open: &["grace"],
     flaws: &[Flaw {
-        what: "A worker whose clock is ahead by more than a lease and 30 s runs a task that another is at, with \
-            nothing wrong but that clock.",
+        what: "A worker whose clock is ahead by more than a lease and 30 s starts a task at which another worker \
+               still is, with nothing wrong but that clock.",
         scenario: "asynq",
         repaired: "asynq/repaired",
         option: None,

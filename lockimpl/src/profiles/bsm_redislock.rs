@@ -21,7 +21,8 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
     },
     open: &["request_timeout", "elapsed_check"],
     flaws: &[Flaw {
-        what: "A grant has no deadline: work that outlives the lease is not told, unless it asks the node.",
+        what: "A grant has no deadline: a program whose work outlives the lease is not told, unless it asks the \
+               node.",
         scenario: "bsm-redislock",
         repaired: "bsm-redislock/repaired",
         option: None,

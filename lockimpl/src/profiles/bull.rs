@@ -35,17 +35,18 @@ pub(crate) static BULL: Profile = Profile {
     open: &["stalled_check", "transport_retries", "renew_every", "renew_stops_on_error", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "a worker that cannot reach Redis for longer than the lock lasts goes on with its job, which another \
-                   worker is given: nothing stops the processor when a renewal fails or is refused, nor can it ask",
+            what: "A worker that cannot reach Redis for longer than the lock lasts goes on with its job, and \
+                   another worker is given the job as well: nothing stops the processor when a renewal fails or \
+                   is refused, nor can the processor ask.",
             scenario: "bull-renewal-fails",
             repaired: "bull-renewal-fails/repaired",
             option: None,
         },
         Flaw {
-            what: "one renewal that fails is the last: `lock-extension-failed` is an event, and no timer is set anew. \
-                   By default the driver sends a renewal again for longer than the lock lasts. With a small \
-                   `maxRetriesPerRequest`, a restart of Redis that takes 3 s costs a lock that had 15 s left, and the \
-                   job is worked on twice",
+            what: "A renewal that fails is the last one: `lock-extension-failed` is emitted, and no timer is set \
+                   again. With the defaults this does not show, as the driver keeps sending a renewal for longer \
+                   than the lock lasts. With a small `maxRetriesPerRequest`, a restart of Redis that takes 3 s \
+                   costs a lock that had 15 s left, and the job is worked on twice.",
             scenario: "bull-one-failure",
             repaired: "bull-one-failure/repaired",
             option: Some("maxRetriesPerRequest"),

@@ -32,17 +32,19 @@ pub(crate) static BULLMQ: Profile = Profile {
     open: &["stalled_check", "renew_every", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "a worker that cannot reach Redis for longer than the lock lasts goes on with its job, which another \
-                   worker is given; `lockRenewalFailed` and `error` are events, and nothing stops the processor unless \
-                   somebody calls `cancelJob` then and it heeds its signal",
+            what: "A worker that cannot reach Redis for longer than the lock lasts goes on with its job, and \
+                   another worker is given the job as well. `lockRenewalFailed` and `error` are only events: \
+                   nothing stops the processor unless your code calls `cancelJob` and the processor obeys its \
+                   signal.",
             scenario: "bullmq-renewal-fails",
             repaired: "bullmq-renewal-fails/repaired",
             option: None,
         },
         Flaw {
-            what: "the processor of a job whose lock has ended is not stopped: the second check hands the job to another \
-                   worker, and both finish it. Shown with renewal off, as with `skipLockRenewal` or an event loop that \
-                   is always busy; the documentation calls such a job stalled, and says that it is processed again",
+            what: "The processor of a job whose lock has ended is not stopped: the second check for stalled jobs \
+                   gives the job to another worker, and both finish it. Shown with renewal off, as with \
+                   `skipLockRenewal` or an event loop that is always busy. The documentation calls such a job \
+                   stalled, and says that it is processed again.",
             scenario: "stalled-job",
             repaired: "stalled-job/repaired",
             option: Some("lockDuration"),

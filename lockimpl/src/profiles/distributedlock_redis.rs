@@ -53,15 +53,16 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
     ],
     flaws: &[
         Flaw {
-            what: "A process that was stopped while its replies were on their way takes them for a lock when it goes \
-                on, however long that was: a reply that is there wins against the timer that is due.",
+            what: "A process that was stopped while the replies were on their way takes them for a lock when it \
+                   goes on, however long it was stopped: a reply that has arrived wins against the timer that is \
+                   due.",
             scenario: "distributedlock-redis",
             repaired: "distributedlock-redis/repaired",
             option: None,
         },
         Flaw {
-            what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the last \
-                reply: a holder that is cut off hears of it 3 s or more after its keys have ended.",
+            what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the \
+                   last reply: a holder that is cut off is told 3 s or more after its keys have ended.",
             scenario: "distributedlock-redis-told-late",
             repaired: "distributedlock-redis-told-late/repaired",
             option: None,

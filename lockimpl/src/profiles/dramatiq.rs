@@ -19,7 +19,8 @@ pub(super) static DRAMATIQ: Profile = Profile {
     fixed: || Switches::new().with("request_timeout", Duration::from_secs(5)),
     open: &["request_timeout"],
     flaws: &[Flaw {
-        what: "Who is done when its 15 minutes are over counts another's entry down: a third comes in.",
+        what: "A worker that is done after its 15 minutes have ended counts down the entry of another, and a \
+               third one gets in.",
         scenario: "dramatiq",
         repaired: "dramatiq/repaired",
         option: Some("ttl"),

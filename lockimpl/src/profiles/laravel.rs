@@ -37,7 +37,8 @@ pub(super) static LARAVEL: Profile = Profile {
             option: Some("seconds"),
         },
         Flaw {
-            what: "`block` counts by the wall clock: if that is set back, it gives up later by as much. Nothing else is lost.",
+            what: "`block` measures its wait by the wall clock: if that clock is set back, it gives up later by \
+                   as much. Nothing else goes wrong.",
             scenario: "laravel-block",
             repaired: "laravel-block/repaired",
             option: None,

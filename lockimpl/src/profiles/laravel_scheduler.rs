@@ -28,15 +28,15 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
     open: &["probe", "release", "request_timeout"],
     flaws: &[
         Flaw {
-            what: "A scheduler that dies while it looks whether a task runs leaves the task's lock: the \
-                task is not run for a day, on any server, unless somebody runs `schedule:clear-cache`.",
+            what: "A scheduler that dies while it checks whether a task is running leaves the task's lock behind: \
+                   the task does not run for a day, on any server, unless somebody runs `schedule:clear-cache`.",
             scenario: "laravel-scheduler",
             repaired: "laravel-scheduler/repaired",
             option: None,
         },
         Flaw {
-            what: "`forget` deletes the lock of whoever has it: a task that is done late lets a third \
-                server begin. Shown with `withoutOverlapping(10)`.",
+            what: "`forget` deletes the lock, whoever holds it: a task that ends late lets a third server start \
+                   it. Shown with `withoutOverlapping(10)`.",
             scenario: "laravel-scheduler-forgets",
             repaired: "laravel-scheduler-forgets/repaired",
             option: None,

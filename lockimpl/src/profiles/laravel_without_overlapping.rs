@@ -25,8 +25,8 @@ pub(super) static LARAVEL_WITHOUT_OVERLAPPING: Profile = Profile {
     },
     open: &["expiry", "request_timeout"],
     flaws: &[Flaw {
-        what: "A worker that is killed in a job leaves a lock without an end: no job with its key runs \
-            until somebody deletes it.",
+        what: "A worker that is killed during a job leaves a lock without an end: no job with its key runs until \
+               somebody deletes it.",
         scenario: "laravel-without-overlapping",
         repaired: "laravel-without-overlapping/repaired",
         option: Some("expireAfter"),

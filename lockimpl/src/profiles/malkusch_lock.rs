@@ -34,7 +34,7 @@ pub(super) const MALKUSCH_LOCK: Profile = Profile {
     },
     open: &["acquire_limit", "expiry", "node_timeout", "release_on"],
     flaws: &[Flaw {
-        what: "a reply that is lost on a majority of nodes leaves keys that nobody deletes and that never end",
+        what: "If the replies of a majority of nodes are lost, nobody deletes the keys there, and they never end.",
         scenario: "malkusch-lock",
         repaired: "malkusch-lock/repaired",
         option: Some("expireTimeout"),

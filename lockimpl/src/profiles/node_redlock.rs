@@ -45,20 +45,21 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
     ],
     flaws: &[
         Flaw {
-            what: "a lock whose end has passed is handed out, and only a caller who compares it with the time notices",
+            what: "A lock is handed out even if its expiration has passed: only a caller who compares that with \
+                   the time notices.",
             scenario: "node-redlock",
             repaired: "node-redlock/repaired",
             option: None,
         },
         Flaw {
-            what: "half of an even number of nodes says yes and half no: the call never ends",
+            what: "If half of an even number of nodes say yes and half say no, the call never ends.",
             scenario: "node-redlock-tie",
             repaired: "node-redlock-tie/repaired",
             option: None,
         },
         Flaw {
-            what: "the signal of `using()` is set when an extension has failed, and one that waits for its nodes has not: \
-                   the lease ends while the routine works on",
+            what: "The signal of `using()` is set when an extension has failed, and an extension that still waits \
+                   for its nodes has not failed: the lease ends while the routine works on.",
             scenario: "node-redlock-using",
             repaired: "node-redlock-using/repaired",
             option: None,

@@ -41,8 +41,8 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
         "wait_for",
     ],
     flaws: &[Flaw {
-        what: "One dead node of three keeps a client out: each attempt waits until its driver gives that node up, \
-            which takes 10 to 42 s, and by then a lease of 10 s is over.",
+        what: "One dead node of three keeps a client out: each attempt waits until the driver gives that node up, \
+               which takes 10 to 42 s, and by then a lease of 10 s has ended.",
         scenario: "node-redlock-4",
         repaired: "node-redlock-4/repaired",
         option: Some("commandTimeout"),

@@ -30,8 +30,8 @@ pub(super) static POTTERY: Profile = Profile {
     },
     open: &["acquire_limit", "node_timeout", "tries", "wait_for"],
     flaws: &[Flaw {
-        what: "A SET that is late reaches its node after the lock was given back, and its key stays there for a \
-            lease: one more node that fails is then enough to keep everybody out.",
+        what: "A late SET reaches its node after the lock was given back, and its key stays there for a lease: if \
+               one more node fails, nobody can have the lock.",
         scenario: "pottery",
         repaired: "pottery/repaired",
         option: None,

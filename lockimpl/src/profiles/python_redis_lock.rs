@@ -27,8 +27,8 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
     open: &["expiry", "signal_ttl", "request_timeout", "renew_every", "renew_stops_on_error", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "A client that stops for more than a second between its refusal and its wait misses the \
-                signal of the release, and waits for ever for a lock that is free.",
+            what: "A client that stops for more than a second after it was refused and before it waits misses the \
+                   signal of the release, and waits for ever for a lock that is free.",
             scenario: "python-redis-lock",
             repaired: "python-redis-lock/repaired",
             option: Some("signal_expire"),
@@ -40,8 +40,8 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
             option: Some("expire"),
         },
         Flaw {
-            what: "The thread of `auto_renewal` ends at its first exception, and whoever works is not told: one \
-                connection that breaks when the lease is to be renewed loses the lock.",
+            what: "The thread of `auto_renewal` ends at its first exception, and the program is not told: if one \
+                   connection breaks when the lease is to be renewed, the lock is lost.",
             scenario: "python-redis-lock-renewal",
             repaired: "python-redis-lock-renewal/repaired",
             option: None,

@@ -20,8 +20,8 @@ pub(super) static REDIS_MUTEX: Profile = Profile {
     open: &["gives_back"],
     flaws: &[
         Flaw {
-            what: "A client that stops between its GET and its DEL deletes the lock of whoever took it over \
-                meanwhile.",
+            what: "A client that stops between its GET and its DEL deletes the lock of whoever took it over in \
+                   between.",
             scenario: "redis-mutex",
             repaired: "redis-mutex/repaired",
             option: None,

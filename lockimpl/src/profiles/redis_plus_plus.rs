@@ -38,16 +38,16 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     open: &["node_timeout", "on_failed_extension", "on_node_error", "renew_every", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "One dead node of three is enough to keep everybody out: it throws out of the attempt, and leaves \
-                its keys for a lease.",
+            what: "One dead node of three is enough to keep everybody out: its error ends the attempt, and the \
+                   keys on the other two stay for a lease.",
             scenario: "redis-plus-plus",
             repaired: "redis-plus-plus/repaired",
             option: None,
         },
         Flaw {
-            what: "One connection that breaks when the watcher extends ends the extensions for good, also where the \
-                other nodes are well. Its holder hears of it by `auto_extend_err_callback` only, which nobody has to \
-                give.",
+            what: "If one connection breaks when the watcher extends, the extensions end for good, even though \
+                   the other nodes are well. The holder is told by `auto_extend_err_callback` only, which is \
+                   optional.",
             scenario: "redis-plus-plus-renewal",
             repaired: "redis-plus-plus-renewal/repaired",
             option: Some("auto_extend_err_callback"),

@@ -39,15 +39,15 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     open: &["extension_votes", "release_on_failure", "renew_every", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "An extension counts every node that answers, whoever's key it holds: the holder is \
-                never told that the lock is lost.",
+            what: "An extension counts every node that answers, even one that holds another client's key: the \
+                   holder is never told that the lock is lost.",
             scenario: "redis-plus-plus-tx",
             repaired: "redis-plus-plus-tx/repaired",
             option: None,
         },
         Flaw {
-            what: "A failed attempt is given back with the resource's name in the token's place, so \
-                that what it won stays for a lease.",
+            what: "A failed attempt is given back with the resource's name where its token should be: what it has \
+                   won stays for a lease.",
             scenario: "redis-plus-plus-tx-leftovers",
             repaired: "redis-plus-plus-tx-leftovers/repaired",
             option: None,

@@ -32,15 +32,17 @@ pub(super) static REDIS_PY: Profile = Profile {
     open: &["expiry", "extend_adds", "own_token_counts", "poll", "request_timeout", "transport_retries"],
     flaws: &[
         Flaw {
-            what: "The reply to the first request is lost: the key is set, and nobody knows that he holds it. (What the driver \
-                repeats is refused by it.) Without a `timeout` it stays for ever.",
+            what: "If the reply to the first request is lost, the key is set, and the client does not know that \
+                   it holds the lock: the driver asks again, and is refused by the client's own key. Without a \
+                   `timeout` that key stays for ever.",
             scenario: "redis-py",
             repaired: "redis-py/repaired",
             option: Some("timeout"),
         },
         Flaw {
-            what: "`extend` adds to what is left. If its reply is lost, the driver repeats it, and it adds \
-                twice. If the holder dies then, others wait for that much longer. `replace_ttl=True` avoids it.",
+            what: "`extend` adds to the time that is left. If its reply is lost, the driver sends it again, and \
+                   it adds twice. If the holder dies then, others wait for that much longer. `replace_ttl=True` \
+                   avoids it.",
             scenario: "redis-py-extends-twice",
             repaired: "redis-py-extends-twice/repaired",
             option: Some("replace_ttl"),

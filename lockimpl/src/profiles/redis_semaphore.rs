@@ -52,20 +52,21 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     ],
     flaws: &[
         Flaw {
-            what: "one stopped node of three keeps an acquire until the keys on the others have ended, and it is granted",
+            what: "One stopped node of three delays an acquire until the keys on the other two have ended, and \
+                   the lock is granted all the same.",
             scenario: "redis-semaphore",
             repaired: "redis-semaphore/repaired",
             option: None,
         },
         Flaw {
-            what: "one dead node of three does the same: ioredis gives it up after 10.5 s, and the lease is 10 s",
+            what: "One dead node of three does the same: ioredis gives it up after 10.5 s, and the lease is 10 s.",
             scenario: "redis-semaphore-killed-node",
             repaired: "redis-semaphore-killed-node/repaired",
             option: None,
         },
         Flaw {
-            what: "one stopped node of three keeps a renewal waiting, and no other is sent meanwhile: the keys on the other \
-                   two end, and the holder is not told",
+            what: "One stopped node of three delays a renewal, and no other renewal is sent meanwhile: the keys \
+                   on the other two end, and the holder is not told.",
             scenario: "redis-semaphore-renewal",
             repaired: "redis-semaphore-renewal/repaired",
             option: None,

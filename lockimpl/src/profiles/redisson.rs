@@ -25,15 +25,17 @@ pub(super) const REDISSON: Profile = Profile {
     open: &["elapsed_check", "release_on_failure", "renew_every", "request_timeout", "told_on_loss"],
     flaws: &[
         Flaw {
-            what: "The watchdog renews every 10 s. A process that stops for more than 20 s right before a renewal has lost the \
-               lock when it wakes; the watchdog sees it, and the program hears of it at `unlock()`.",
+            what: "The watchdog renews every 10 s. A process that stops for more than 20 s right before a renewal \
+                   has lost the lock when it wakes. The watchdog finds that out, and the program learns of it \
+                   only at `unlock()`.",
             scenario: "redisson-watchdog",
             repaired: "redisson-watchdog/repaired",
             option: Some("lockWatchdogTimeout"),
         },
         Flaw {
-            what: "An acquire whose reply comes too late is counted, and its caller gets an exception. If the thread asks \
-               again, it is counted twice: one `unlock()` is not enough, and nobody has the lock until it ends.",
+            what: "An acquire whose reply comes too late counts, though its caller gets an exception. If the \
+                   thread asks again, it counts twice: one `unlock()` is not enough, and nobody else has the lock \
+                   until it ends.",
             scenario: "redisson",
             repaired: "redisson/repaired",
             option: None,
@@ -62,8 +64,9 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
         "wait_timeout",
     ],
     flaws: &[Flaw {
-        what: "One of two replicas has the lock, the master dies, and the other one is promoted: by hand, by its \
-               priority, or because the first cannot be reached. Sentinel prefers the one that has received most.",
+        what: "One of two replicas has the lock, the master dies, and the other replica is promoted: by hand, by \
+               its priority, or because the first one cannot be reached. Sentinel prefers the one that has \
+               received most.",
         scenario: "redisson-replicated",
         repaired: "redisson-replicated/repaired",
         option: None,
@@ -91,8 +94,9 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     },
     open: &["elapsed_check", "final_expire", "lease_from", "request_timeout"],
     flaws: &[Flaw {
-        what: "Nodes that answer slowly, one after another, are counted when the first of their keys have ended. The \
-               class is deprecated, in favour of `RLock` with replicas. Shown with `tryLock()` without a wait.",
+        what: "Nodes that answer slowly, one after another, all count, although the first of their keys have \
+               ended by then. The class is deprecated, in favour of `RLock` with replicas. Shown with `tryLock()` \
+               without a wait.",
         scenario: "redisson-redlock",
         repaired: "redisson-redlock/repaired",
         option: None,

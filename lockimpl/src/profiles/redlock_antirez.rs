@@ -27,8 +27,8 @@ pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
     },
     open: &["node_timeout", "tries", "retry_delay", "clock"],
     flaws: &[Flaw {
-        what: "A wall clock that is set back while nodes are asked makes the stated validity longer \
-            than the keys last.",
+        what: "If the wall clock is set back while the nodes are asked, the validity that the caller is told is \
+               longer than the keys last.",
         scenario: "redlock-antirez-clock",
         repaired: "redlock-antirez-clock/repaired",
         option: None,

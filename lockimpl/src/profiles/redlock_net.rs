@@ -39,15 +39,15 @@ pub(super) static REDLOCK_NET: Profile = Profile {
     open: &["extend_if_missing", "node_timeout", "retry_delay", "tells_deadline", "tries", "renew_every"],
     flaws: &[
         Flaw {
-            what: "`IsAcquired` stays true when the lease has ended, until the next extension: whoever asks it \
-                writes with a lock that is another's.",
+            what: "`IsAcquired` stays true after the lease has ended, until the next extension: a program that \
+                   asks it writes under a lock that another client holds.",
             scenario: "redlock-net",
             repaired: "redlock-net/repaired",
             option: None,
         },
         Flaw {
-            what: "An extension that comes after the end sets the keys again, and its holder does not hear \
-                that the lock was another's in between.",
+            what: "An extension that comes after the lease has ended sets the keys again, and the holder is not \
+                   told that another client had the lock in between.",
             scenario: "redlock-net-extends-again",
             repaired: "redlock-net-extends-again/repaired",
             option: None,

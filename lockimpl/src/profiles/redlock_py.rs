@@ -29,15 +29,15 @@ pub(super) static REDLOCK_PY: Profile = Profile {
     open: &["node_timeout", "tries", "retry_delay", "jitter", "token", "clock"],
     flaws: &[
         Flaw {
-            what: "A late clean-up of a call's first attempt deletes the key of its later one, which \
-                has the same token: two clients hold.",
+            what: "The late clean-up of a call's first attempt deletes the key of its later attempt, which has \
+                   the same token: two clients hold the lock.",
             scenario: "redlock-py-late-clean-up",
             repaired: "redlock-py-late-clean-up/repaired",
             option: None,
         },
         Flaw {
-            what: "A wall clock that is set back while nodes are asked makes the stated validity longer \
-                than the keys last.",
+            what: "If the wall clock is set back while the nodes are asked, the validity that the caller is told \
+                   is longer than the keys last.",
             scenario: "redlock-py-clock",
             repaired: "redlock-py-clock/repaired",
             option: None,

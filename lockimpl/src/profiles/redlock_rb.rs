@@ -31,8 +31,8 @@ pub(super) static REDLOCK_RB: Profile = Profile {
     },
     open: &["node_timeout", "tries", "retry_delay", "retry_least", "extend_if_missing"],
     flaws: &[Flaw {
-        what: "An extension that comes after the end sets the keys again, and its holder does not hear \
-            that the lock was another's in between.",
+        what: "An extension that comes after the lease has ended sets the keys again, and the holder is not told \
+               that another client had the lock in between.",
         scenario: "redlock-rb",
         repaired: "redlock-rb/repaired",
         option: Some("extend_only_if_locked"),

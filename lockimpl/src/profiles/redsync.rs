@@ -28,7 +28,7 @@ pub(super) const REDSYNC: Profile = Profile {
     },
     open: &["extend_if_missing", "node_timeout", "retry_delay", "retry_least", "token", "tries", "wait_for"],
     flaws: &[Flaw {
-        what: "the late clean-up of a failed attempt deletes the keys of a later attempt of the same call",
+        what: "The late clean-up of a failed attempt deletes the keys of a later attempt of the same call.",
         scenario: "redsync",
         repaired: "redsync/repaired",
         option: None,

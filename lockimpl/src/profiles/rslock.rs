@@ -24,7 +24,8 @@ pub(super) const RSLOCK: Profile = Profile {
     },
     open: &["node_timeout", "on_failed_extension", "release_on_late", "retry_delay", "tries"],
     flaws: &[Flaw {
-        what: "an acquire that took longer than its lease allows leaves its keys, and everybody waits for their end",
+        what: "An acquire that took longer than its lease allows leaves its keys behind, and everybody waits \
+               until they end.",
         scenario: "rslock",
         repaired: "rslock/repaired",
         option: None,

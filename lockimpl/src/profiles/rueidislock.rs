@@ -32,15 +32,15 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
     open: &["expiry_clock", "poll", "request_timeout", "wake"],
     flaws: &[
         Flaw {
-            what: "A node whose clock is ahead ends the lock sooner by as much: by 3 s, and two hold a lock \
-                of 5 s until the first one extends.",
+            what: "A node whose clock is ahead ends the lock earlier by as much. If it is 3 s ahead, two clients \
+                   hold a lock of 5 s until the first one extends it.",
             scenario: "rueidislock",
             repaired: "rueidislock/repaired",
             option: None,
         },
         Flaw {
-            what: "A node whose clock is ahead by more than the lease sets no key at all: everybody is \
-                granted the lock at once.",
+            what: "A node whose clock is ahead by more than the lease sets no key at all: every client is granted \
+                   the lock at once.",
             scenario: "rueidislock-no-exclusion",
             repaired: "rueidislock-no-exclusion/repaired",
             option: None,

@@ -28,15 +28,15 @@ pub(super) static SHEDLOCK: Profile = Profile {
     open: &["extend_by", "release", "request_timeout"],
     flaws: &[
         Flaw {
-            what: "A DEL that comes when the lease has ended deletes the lock of whoever has it by then. \
-                `safeUpdate` compares, and is off.",
+            what: "A DEL that arrives after the lease has ended deletes the lock of whoever holds it by then. \
+                   `safeUpdate` compares first, and is off by default.",
             scenario: "shedlock",
             repaired: "shedlock/repaired",
             option: Some("safeUpdate"),
         },
         Flaw {
-            what: "`extend` sets the key anew, whoever it belongs to: two have the lock, and both are told \
-                so. `safeUpdate` compares.",
+            what: "`extend` sets the key, whoever holds it: two clients have the lock, and both are told that \
+                   they have. `safeUpdate` compares first.",
             scenario: "shedlock-extend",
             repaired: "shedlock-extend/repaired",
             option: Some("safeUpdate"),

@@ -23,8 +23,8 @@ pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
     },
     open: &["expiry", "request_timeout"],
     flaws: &[Flaw {
-        what: "A worker that is killed leaves its lock: no job like its own runs until the reaper has looked, \
-            ten minutes later, or ever where `reaper` is off.",
+        what: "A worker that is killed leaves its lock: no equal job runs until the reaper has looked, up to ten \
+               minutes later; where `reaper` is off, none ever runs.",
         scenario: "sidekiq-unique-jobs",
         repaired: "sidekiq-unique-jobs/repaired",
         option: Some("lock_ttl"),

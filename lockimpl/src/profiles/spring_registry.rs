@@ -31,14 +31,16 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
     open: &["client_id", "poll", "request_timeout", "wait"],
     flaws: &[
         Flaw {
-            what: "`tryLock(3, SECONDS)` may wait for 3 s at the process's own lock, and then for 3 s more for the key.",
+            what: "`tryLock(3, SECONDS)` may wait for 3 s at the process's own lock, and then for 3 s more for \
+                   the key.",
             scenario: "spring-registry",
             repaired: "spring-registry/repaired",
             option: None,
         },
         Flaw {
             what: "All locks of a registry have one id: a release that is late deletes the key of the next holder \
-                in the same process. Shown with a timeout of 2 s, as over Jedis; over Lettuce, with 60 s, it did not come.",
+                   in the same process. Shown with a timeout of 2 s, as over Jedis; with the 60 s of Lettuce it \
+                   did not happen.",
             scenario: "spring-registry-late-release",
             repaired: "spring-registry-late-release/repaired",
             option: None,

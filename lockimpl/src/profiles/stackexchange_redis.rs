@@ -24,7 +24,8 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
     },
     open: &["elapsed_check", "extend_by", "release", "request_timeout"],
     flaws: &[Flaw {
-        what: "LockTake says yes or no, and not until when: work that outlives the lease is not told.",
+        what: "`LockTake` says yes or no, but not until when: a program whose work outlives the lease is not \
+               told.",
         scenario: "stackexchange-redis",
         repaired: "stackexchange-redis/repaired",
         option: None,

@@ -30,15 +30,16 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
     open: &["clock", "node_timeout", "on_failed_extension"],
     flaws: &[
         Flaw {
-            what: "A wall clock that is set back while a lock is held makes its holder believe in it \
-                for longer than the keys last.",
+            what: "If the wall clock is set back while a lock is held, its holder goes on believing in it after \
+                   its keys have ended.",
             scenario: "symfony-combined-clock",
             repaired: "symfony-combined-clock/repaired",
             option: None,
         },
         Flaw {
-            what: "An extension that misses its quorum deletes the lock everywhere, with most of the lease left, and throws. A \
-                program that catches that, and relies on its first lease, is not alone.",
+            what: "An extension that misses its quorum deletes the lock everywhere, though most of the lease is \
+                   left, and throws. A program that catches that, and relies on its first lease, is no longer \
+                   alone.",
             scenario: "symfony-combined-gives-up",
             repaired: "symfony-combined-gives-up/repaired",
             option: None,

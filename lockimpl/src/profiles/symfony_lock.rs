@@ -31,15 +31,15 @@ pub(super) static SYMFONY_LOCK: Profile = Profile {
     open: &["clock", "initial_ttl", "request_timeout"],
     flaws: &[
         Flaw {
-            what: "A client that dies between its two commands leaves a key of 300 s, whatever lease it \
-                asked for.",
+            what: "A client that dies between its two commands leaves a key of 300 s, however short a lease it \
+                   asked for.",
             scenario: "symfony-lock",
             repaired: "symfony-lock/repaired",
             option: Some("initialTtl"),
         },
         Flaw {
-            what: "A wall clock that is set back while a lock is held makes its holder believe in a key \
-                that has ended.",
+            what: "If the wall clock is set back while a lock is held, its holder goes on believing in it after \
+                   its key has ended.",
             scenario: "symfony-lock-clock",
             repaired: "symfony-lock-clock/repaired",
             option: None,

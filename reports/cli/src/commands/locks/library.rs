@@ -33,8 +33,9 @@ pub(super) fn lease(profile: &Profile) -> String {
     let ends = (profile.fixed)().get("expiry").is_none_or(|expiry| expiry.to_string() != "none");
     match profile.ttl {
         Some(ttl) => Value::from(ttl).to_string(),
-        None if ends => "its user has to say".to_owned(),
-        None => "none, its key stays until it is deleted, unless its user gives it an end".to_owned(),
+        None if ends => "as long as its user says".to_owned(),
+        None => "none, so that the key stays until somebody deletes it, unless its user gives it an end"
+            .to_owned(),
     }
 }
 

@@ -39,14 +39,11 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
         return Ok(format!("### {}\n\n{}. Source: {}.\n", lock.name, lock.meaning, lock.source));
     };
     let Profile { library, version, meaning, files, read_on, .. } = profile;
-    let ttl = lease(profile);
     let mut text = format!(
-        "<a id=\"{}\"></a>\n\n### {library}, {version}\n\n{} Its lease: {ttl}. Read on {read_on}: {files}. Here it is \
-         the lock `{}`, a setting of `{engine}`: `doublehold locks {}` shows all of it.\n\n",
+        "<a id=\"{}\"></a>\n\n### {library}, {version}\n\n{} Its lease: {}.\n\n",
         anchor(profile),
         sentence(meaning),
-        lock.name,
-        lock.name,
+        lease(profile),
     );
     for flaw in profile.flaws {
         text += &format!("- **{}**\n", sentence(flaw.what));
@@ -56,11 +53,11 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             Outcome::of(flaw.scenario, &[])?.told()
         );
         text += &format!(
-            "  - {}; with the change, `doublehold run {}`: {}. {}\n",
+            "  - {}. `doublehold run {}` shows the change: {} {}\n",
             who_can_change(flaw),
             flaw.repaired,
-            Outcome::of(flaw.repaired, &[])?.told(),
-            repair(flaw)?
+            repair(flaw)?,
+            sentence(&Outcome::of(flaw.repaired, &[])?.told())
         );
     }
     if profile.flaws.is_empty() {
@@ -73,7 +70,12 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             .iter()
             .for_each(|left_out| text += &format!("- {}.\n", left_out.trim_end_matches('.')));
     }
-    Ok(text + "\n")
+    let name = lock.name;
+    text += &format!(
+        "\nRead on {read_on}: {files}. Here it is the lock `{name}`, a setting of `{engine}`: `doublehold locks {name}` \
+         shows all of it.\n\n"
+    );
+    Ok(text)
 }
 
 /// Says who can change it: users, by an option, or nobody but the library's authors.
@@ -84,9 +86,13 @@ fn who_can_change(flaw: &Flaw) -> String {
     }
 }
 
-/// What the repaired variant tells of itself.
+/// What the repaired variant tells of itself, to be read after a colon.
 fn repair(flaw: &Flaw) -> Result<String, CliError> {
-    Ok(catalog::load(flaw.repaired, &[])?.story)
+    let story = catalog::load(flaw.repaired, &[])?.story;
+    Ok(match story.strip_prefix("The ") {
+        Some(rest) => format!("the {rest}"),
+        None => story,
+    })
 }
 
 fn anchor(profile: &Profile) -> String {
