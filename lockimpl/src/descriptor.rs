@@ -3,13 +3,14 @@
 //!
 //! Plain data, and two questions whose answers depend on the switches chosen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::form::LockConfig;
 use crate::profile::Profile;
 use crate::switch::{Switch, Switches, Unfit};
 
-/// A kind of lock.
+/// A kind of lock. A clone costs next to nothing: each file that is read is given those of all locks.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
     /// What scenario files call it.
@@ -23,13 +24,13 @@ pub struct Descriptor {
     /// As few nodes as it makes sense on.
     pub least_nodes: usize,
     /// Its switches, in the order in which they are shown.
-    pub switches: Vec<Switch>,
+    pub switches: Arc<[Switch]>,
     /// The scripts it may send, as their sources: what a node is to know that has them loaded before a run.
-    pub scripts: Vec<String>,
+    pub scripts: Arc<[String]>,
     /// The library that it is, and the name of the kind of which it is a setting.
     pub profile: Option<(&'static Profile, &'static str)>,
     /// How the switches stand that are not shown.
-    fixed: Switches,
+    fixed: Arc<Switches>,
     facts: fn(&Switches) -> Facts,
     unfit: fn(&Switches, Duration) -> Option<Unfit>,
 }
@@ -55,10 +56,10 @@ impl Descriptor {
             source,
             nodes,
             least_nodes: 1,
-            switches: C::switches(),
-            scripts: Vec::new(),
+            switches: C::switches().into(),
+            scripts: Arc::default(),
             profile: None,
-            fixed: Switches::new(),
+            fixed: Arc::default(),
             facts: |chosen| config::<C>(chosen).facts(),
             unfit: |chosen, ttl| config::<C>(chosen).unfit(ttl),
         }
@@ -67,7 +68,7 @@ impl Descriptor {
     /// The same, of a lock that may send these scripts.
     #[must_use]
     pub fn sending(self, scripts: Vec<String>) -> Self {
-        Self { scripts, ..self }
+        Self { scripts: scripts.into(), ..self }
     }
 
     /// The same, of a lock that makes no sense on fewer nodes.
@@ -85,26 +86,26 @@ impl Descriptor {
             switch.needs = switch.needs.filter(|needs| profile.open.contains(needs));
             switch
         };
-        let switches = self.switches.into_iter().filter(|switch| profile.open.contains(&switch.name));
+        let switches = self.switches.iter().filter(|switch| profile.open.contains(&switch.name)).cloned();
         Self {
             name: profile.name,
             meaning: profile.meaning,
             source: profile.files,
             switches: switches.map(open).collect(),
             profile: Some((profile, engine)),
-            fixed,
+            fixed: fixed.into(),
             ..self
         }
     }
 
     /// What is known of it with these switches.
     pub fn facts(&self, chosen: &Switches) -> Facts {
-        (self.facts)(&self.fixed.clone().overlaid(chosen))
+        (self.facts)(&Switches::clone(&self.fixed).overlaid(chosen))
     }
 
     /// Why it makes no sense with these switches and a lease of `ttl`, if it does not.
     pub fn unfit(&self, chosen: &Switches, ttl: Duration) -> Option<Unfit> {
-        (self.unfit)(&self.fixed.clone().overlaid(chosen), ttl)
+        (self.unfit)(&Switches::clone(&self.fixed).overlaid(chosen), ttl)
     }
 
     /// Its switch of that name.

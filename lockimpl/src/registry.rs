@@ -6,7 +6,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::descriptor::Descriptor;
@@ -65,7 +65,7 @@ pub trait LockKind<E: Env>: Send + Sync + 'static {
 
 /// Kinds of locks, by name.
 pub struct Registry<E: Env> {
-    kinds: Vec<(&'static str, Arc<dyn LockKind<E>>)>,
+    kinds: Vec<(Descriptor, Arc<dyn LockKind<E>>)>,
 }
 
 impl<E: Env> Registry<E> {
@@ -77,20 +77,20 @@ impl<E: Env> Registry<E> {
     /// The same with one more kind, which takes the place of one with its name.
     #[must_use]
     pub fn with(mut self, kind: impl LockKind<E>) -> Self {
-        let name = kind.descriptor().name;
-        self.kinds.retain(|(known, _)| *known != name);
-        self.kinds.push((name, Arc::new(kind)));
+        let descriptor = kind.descriptor();
+        self.kinds.retain(|(known, _)| known.name != descriptor.name);
+        self.kinds.push((descriptor, Arc::new(kind)));
         self
     }
 
     /// What is known of each.
     pub fn descriptors(&self) -> Vec<Descriptor> {
-        self.kinds.iter().map(|(_, kind)| kind.descriptor()).collect()
+        self.kinds.iter().map(|(known, _)| known.clone()).collect()
     }
 
     /// The kind of that name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn LockKind<E>>> {
-        self.kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
+        self.kinds.iter().find(|(known, _)| known.name == name).map(|(_, kind)| kind)
     }
 
     /// Builds one client's lock.
@@ -120,13 +120,14 @@ impl<E: Env> Clone for Registry<E> {
 
 impl<E: Env> fmt::Debug for Registry<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.kinds.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.kinds.iter().map(|(known, _)| known.name)).finish()
     }
 }
 
 /// What is known of the locks of this crate.
 pub fn descriptors() -> Vec<Descriptor> {
-    Registry::<Nowhere>::builtin().descriptors()
+    static KNOWN: LazyLock<Registry<Nowhere>> = LazyLock::new(Registry::builtin);
+    KNOWN.descriptors()
 }
 
 /// A lock that cannot be built.

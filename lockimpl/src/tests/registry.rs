@@ -124,7 +124,7 @@ fn every_lock_says_what_marks_its_keys_before_it_sets_them() {
 /// The lock as published, and with each switch set to each of its other words, turned, or there at all.
 fn ways_to_set(descriptor: &crate::Descriptor) -> Vec<Switches> {
     let mut ways = vec![Switches::new()];
-    for switch in &descriptor.switches {
+    for switch in descriptor.switches.iter() {
         let one = |value: Value| Switches::new().with(switch.name, value);
         ways.extend(switch.words.iter().map(|word| one((*word).into())));
         match (&switch.default, switch.kind) {

@@ -158,7 +158,7 @@ fn of_each_switch_every_value_that_it_may_have_is_drawn_and_no_other() {
                 values.insert(value.to_string());
                 all.push(value);
             }
-            for switch in &lock.switches {
+            for switch in lock.switches.iter() {
                 let (values, of_it) = &seen[switch.name];
                 check_switch(&lock, switch, nodes, values, of_it);
                 let lacks = all.iter().filter(|chosen| chosen.get(switch.name).is_none()).count();
@@ -238,9 +238,9 @@ fn what_is_drawn_is_in_the_scenario() {
     let mut lock = known("single");
     let own = Switch {
         name: "own",
-        ..known("redlock").switches.into_iter().find(|it| it.name == "jitter").expect("a flag")
+        ..known("redlock").switches.iter().find(|it| it.name == "jitter").expect("a flag").clone()
     };
-    lock.switches.push(own);
+    lock.switches = lock.switches.iter().cloned().chain([own]).collect();
     let (first, second) = (Duration::from_secs(1), Duration::from_secs(2));
     let worlds = Worlds::described(lock).ttl(second..=Duration::ZERO).weather(["cloud"]);
     let worlds =

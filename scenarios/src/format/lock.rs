@@ -25,7 +25,7 @@ const LOCKS_MAX: usize = 16;
 pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
     let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
     let mut keys = [Key::all("lock", &keys(locks)), Key::words("lock.algorithm", &names)].concat();
-    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+    for switch in locks.iter().flat_map(|lock| lock.switches.iter()) {
         keys.extend(Key::words(&format!("lock.{}", switch.name), &switch.words));
     }
     keys
@@ -34,7 +34,7 @@ pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
 /// Every key, each once.
 fn keys(locks: &[Descriptor]) -> Vec<&'static str> {
     let mut known = OWN_KEYS.to_vec();
-    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+    for switch in locks.iter().flat_map(|lock| lock.switches.iter()) {
         if !known.contains(&switch.name) {
             known.push(switch.name);
         }
@@ -193,7 +193,7 @@ fn fixed(field: &Field<'_>, key: &str, chosen: &Descriptor, locks: &[Descriptor]
 /// Every switch of the lock that means something: as typed, or at its default.
 fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result<Switches> {
     let mut switches = Switches::new();
-    for switch in &descriptor.switches {
+    for switch in descriptor.switches.iter() {
         let field = lock.get(switch.name);
         // What it needs was asked for before it, and may be off by default or because the file says so.
         if let Some(needs) = switch.needs.filter(|_| switch.is_idle(&switches)) {

@@ -78,7 +78,7 @@ fn library_rows(locks: &[Descriptor]) -> String {
 fn switch_rows(locks: &[Descriptor]) -> String {
     let mut rows = String::from("| switch | what it is | takes | default |\n|---|---|---|---|\n");
     let mut seen: Vec<&Switch> = Vec::new();
-    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+    for switch in locks.iter().flat_map(|lock| lock.switches.iter()) {
         if seen.iter().any(|known| known.name == switch.name) {
             continue;
         }
@@ -133,7 +133,7 @@ fn the_format_page_lists_the_locks_and_their_switches_as_they_are() {
 #[test]
 fn what_the_page_says_of_a_switch_is_one_thing_for_all_locks_that_have_it() {
     let locks = descriptors();
-    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+    for switch in locks.iter().flat_map(|lock| lock.switches.iter()) {
         for other in locks.iter().filter_map(|lock| lock.switch(switch.name)) {
             let (own, other) = ((switch.meaning, switch.takes()), (other.meaning, other.takes()));
             assert_eq!(own, other, "`{}` is a switch of several locks", switch.name);

@@ -108,7 +108,7 @@ fn page(lock: &Descriptor, style: &Style) -> String {
     if let Some((profile, engine)) = lock.profile {
         text += &library::page(profile, engine, style);
     }
-    text += &match lock.switches.as_slice() {
+    text += &match &lock.switches[..] {
         [] => "\nNo switches.\n".to_owned(),
         switches => switch_table(switches, style),
     };

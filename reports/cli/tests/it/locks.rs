@@ -34,7 +34,7 @@ fn a_locks_page_has_its_source_and_every_switch() {
         let page = printed(&["locks", lock.name]);
         let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&format!("source: {}", lock.source)), "{page}");
-        for switch in &lock.switches {
+        for switch in lock.switches.iter() {
             let takes = switch.takes();
             let row = format!("{} {} {takes}; default ", switch.name, switch.meaning);
             assert!(words.contains(&row), "{row}: {page}");
@@ -77,7 +77,7 @@ fn the_json_says_all_that_the_descriptor_does() {
         says_the_facts(shown, &lock);
         let switches = shown["switches"].as_array().expect("an array");
         assert_eq!(switches.len(), lock.switches.len(), "{}", lock.name);
-        for (shown, switch) in switches.iter().zip(&lock.switches) {
+        for (shown, switch) in switches.iter().zip(lock.switches.iter()) {
             assert_eq!(shown["name"], switch.name);
             assert_eq!(shown["meaning"], switch.meaning);
             assert_eq!(shown["takes"], switch.takes());

@@ -244,7 +244,7 @@ fn node_config<H: HostLike>(
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
     let scripts = match scenario.nodes.scripts {
         KnownScripts::Unknown => Arc::default(),
-        KnownScripts::Loaded => kind.descriptor().scripts.into(),
+        KnownScripts::Loaded => kind.descriptor().scripts,
     };
     let version = match scenario.nodes.version {
         NodeVersion::V7_0 => Version::V7_0,

@@ -109,7 +109,8 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
 
 /// The keys of `[lock]` that the reader does not call unknown. They are too many for a refusal to list.
 fn known_of_locks() -> BTreeSet<String> {
-    let of_locks = descriptors().into_iter().flat_map(|lock| lock.switches).map(|switch| switch.name);
+    let locks = descriptors();
+    let of_locks = locks.iter().flat_map(|lock| lock.switches.iter()).map(|switch| switch.name);
     let keys: BTreeSet<&str> = of_locks.chain(["algorithm", "name", "ttl"]).collect();
     let is_known = |key: &&str| match read(REPLICATED, &[(&format!("lock.{key}"), "'1'")]) {
         Ok(_) => true,
