@@ -11,7 +11,7 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
     version: "5.0.0-beta.2",
     files: "mike-marcacci/node-redlock afe5cf9: src/index.ts",
     read_on: "2026-11-25",
-    meaning: "hands out the lock at a quorum, with the time at which it ends, past or not",
+    meaning: "Redlock for Node.js: handed out at a quorum, even if the time at which it ends has passed",
     ttl: None,
     fixed: || {
         Switches::new()

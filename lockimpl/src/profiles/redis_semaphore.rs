@@ -18,7 +18,7 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     files: "swarthy/redis-semaphore: src/misc.ts, src/Lock.ts, src/RedlockMutex.ts, src/redlockMutex/*.ts; \
             redis/ioredis v5.9.3: lib/redis/event_handler.ts, lib/redis/RedisOptions.ts",
     read_on: "2026-11-25",
-    meaning: "waits for every node, however long it takes, and does not look at the time that took",
+    meaning: "a majority of nodes, which waits for all of them and does not look at how long that took",
     ttl: Some(Duration::from_secs(10)),
     fixed: || {
         Switches::new()

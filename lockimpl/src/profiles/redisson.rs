@@ -19,7 +19,7 @@ pub(super) const REDISSON: Profile = Profile {
     version: "4.7.1-SNAPSHOT",
     files: FILES,
     read_on: "2026-11-25",
-    meaning: "a thread may take it again, and waits for a message or for the key to end",
+    meaning: "a lock that its thread may take again; whoever waits is woken by a message or by the key's end",
     ttl: Some(Duration::from_secs(30)),
     fixed: || watched(switches()),
     open: &["elapsed_check", "release_on_failure", "renew_every", "request_timeout", "told_on_loss"],
@@ -52,7 +52,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     version: "4.7.1-SNAPSHOT",
     files: FILES,
     read_on: "2026-11-25",
-    meaning: "the same on a master: one replica that has the lock is enough, whichever is promoted",
+    meaning: "RLock on a master: granted when one replica has it, whichever is promoted later",
     ttl: Some(Duration::from_secs(30)),
     fixed: || watched(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
     open: &[
@@ -83,7 +83,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, \
             RedissonRedLock.java, RedissonLock.java, RedissonBaseLock.java",
     read_on: "2026-11-25",
-    meaning: "one node after another, and a majority is enough, however long that took",
+    meaning: "RLocks of several nodes, asked in turn: a majority is enough, however long that took",
     ttl: None,
     fixed: || {
         switches()
