@@ -100,7 +100,7 @@ pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{
     DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe, ReplicaWait, SingleConfig, SingleLock,
 };
-pub use profile::{Flaw, Profile};
+pub use profile::{Flaw, Profile, Remedy};
 pub use profile_kind::ProfileKind;
 pub use pushes::{Push, Pushes};
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};

@@ -47,7 +47,17 @@ pub struct Flaw {
     pub scenario: &'static str,
     /// The same scenario with one switch set otherwise, in which it does not happen.
     pub repaired: &'static str,
-    /// The option by which its users, or their driver's, can have that, as they write it; none if there is no such
-    /// option.
-    pub option: Option<&'static str>,
+    /// What its users can do about it.
+    pub remedy: Remedy,
+}
+
+/// The way out of a flaw that a library's users have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// An option of the library or of its driver, as they write it.
+    Option(&'static str),
+    /// Something that their own code can do: a sentence.
+    Code(&'static str),
+    /// None: only the library's authors can change it.
+    Authors,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static AIOREDLOCK: Profile = Profile {
@@ -47,18 +47,18 @@ pub(super) static AIOREDLOCK: Profile = Profile {
                    another client holds.",
             scenario: "aioredlock",
             repaired: "aioredlock/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "An automatic extension that misses its quorum once gives back what is still good. `valid` is \
                    false from then on, and a program that does not ask it works on without a lock.",
             scenario: "aioredlock-gives-up",
             repaired: "aioredlock-gives-up/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
-        "Its automatic extension, every 0.6 leases, is there where no lease is asked for: set `renew_every` to `3/5`. \
+        "Its automatic extension, every 0.6 leases, is there where no lease is asked for: `--set lock.renew_every=3/5`. \
          Without it this is a call with a lease.",
         "It makes three attempts of an extension too: here one.",
         "It does not give back between the attempts of a call, only after the last: here after each.",

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static ASYNQ: Profile = Profile {
@@ -28,7 +28,7 @@ pub(super) static ASYNQ: Profile = Profile {
                still is, with nothing wrong but that clock.",
         scenario: "asynq",
         repaired: "asynq/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "Its queues and sorted sets: here one task, whose key holds the time at which its lease ends.",

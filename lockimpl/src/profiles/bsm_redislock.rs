@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static BSM_REDISLOCK: Profile = Profile {
@@ -25,7 +25,7 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
                node.",
         scenario: "bsm-redislock",
         repaired: "bsm-redislock/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "Custom tokens: a lock whose token begins another's (`job1`, `job10`) takes it over, as the \

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
@@ -40,16 +40,16 @@ pub(crate) static BULL: Profile = Profile {
                    is refused, nor can the processor ask.",
             scenario: "bull-renewal-fails",
             repaired: "bull-renewal-fails/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "A renewal that fails is the last one: `lock-extension-failed` is emitted, and no timer is set \
                    again. With the defaults this does not show, as the driver keeps sending a renewal for longer \
-                   than the lock lasts. With a small `maxRetriesPerRequest`, a restart of Redis that takes 3 s \
+                   than the lock lasts. With `maxRetriesPerRequest` at 3, a restart of Redis that takes 3 s \
                    costs a lock that had 15 s left, and the job is worked on twice.",
             scenario: "bull-one-failure",
             repaired: "bull-one-failure/repaired",
-            option: Some("maxRetriesPerRequest"),
+            remedy: Remedy::Option("maxRetriesPerRequest"),
         },
     ],
     left_out: &[

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const QUARTERS: NonZeroU32 = NonZeroU32::new(4).unwrap();
@@ -15,8 +15,9 @@ pub(crate) static BULLMQ: Profile = Profile {
     library: "BullMQ",
     language: "Node.js",
     version: "6.2.0",
-    files: "taskforcesh/bullmq: src/classes/worker.ts, src/classes/lock-manager.ts, src/classes/redis-connection.ts, \
-            src/commands/extendLocks-1.lua, moveStalledJobsToWait-9.lua, includes/prepareJobForProcessing.lua and includes/removeLock.lua",
+    files: "taskforcesh/bullmq 352d3c7: src/classes/worker.ts, src/classes/lock-manager.ts, \
+            src/classes/redis-connection.ts, src/commands/extendLocks-1.lua, moveStalledJobsToWait-9.lua, \
+            includes/prepareJobForProcessing.lua and includes/removeLock.lua",
     read_on: "2026-11-25",
     meaning: "a worker's lock on the job that it processes; a check for stalled jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
@@ -33,27 +34,29 @@ pub(crate) static BULLMQ: Profile = Profile {
     flaws: &[
         Flaw {
             what: "A worker that cannot reach Redis for longer than the lock lasts goes on with its job, and \
-                   another worker is given the job as well. `lockRenewalFailed` and `error` are only events: \
-                   nothing stops the processor unless your code calls `cancelJob` and the processor obeys its \
-                   signal.",
+                   another worker is given the job as well. The renewal waits until Redis can be reached again, \
+                   and `lockRenewalFailed` comes only then, which is too late.",
             scenario: "bullmq-renewal-fails",
             repaired: "bullmq-renewal-fails/repaired",
-            option: None,
+            remedy: Remedy::Code(
+                "Have a timer of your own, shorter than `lockDuration`, which begins with the job and again at each \
+                 `locksRenewed`. When it ends, call `cancelJob`, and let the processor obey its signal.",
+            ),
         },
         Flaw {
-            what: "The processor of a job whose lock has ended is not stopped: the second check for stalled jobs \
-                   gives the job to another worker, and both finish it. Shown with renewal off, as with \
-                   `skipLockRenewal` or an event loop that is always busy. The documentation calls such a job \
-                   stalled, and says that it is processed again.",
+            what: "The processor of a job whose lock has ended is not stopped: the first check for stalled jobs \
+                   marks it, the second one gives the job to another worker, and both finish it. Shown with \
+                   renewal off, as with `skipLockRenewal` or an event loop that is always busy. The documentation \
+                   calls such a job stalled, and says that it is processed again.",
             scenario: "stalled-job",
             repaired: "stalled-job/repaired",
-            option: Some("lockDuration"),
+            remedy: Remedy::Option("lockDuration"),
         },
     ],
     left_out: &[
         "`maxStalledCount`: a job that stalls a second time is failed; here it is handed on again",
-        "The lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed for as \
-         long, in one request: the first renewal of a job comes up to a quarter later than here",
+        "The lock manager looks at all jobs every quarter of the lock's duration, and renews what was not renewed \
+         for as long, in one request: the first renewal of a job comes up to a quarter later than here",
         "It goes on to renew a job that it has lost, in vain; here it ends",
         "Its driver sends a request again for as long as it takes; here 1,000 times, which is hours",
         "Workers that are busy look for stalled jobs as well; here those that wait do",

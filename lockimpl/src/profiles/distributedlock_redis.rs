@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const TENTHS: NonZeroU32 = NonZeroU32::new(10).unwrap();
@@ -58,14 +58,14 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
                    due.",
             scenario: "distributedlock-redis",
             repaired: "distributedlock-redis/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the \
                    last reply: a holder that is cut off is told 3 s or more after its keys have ended.",
             scenario: "distributedlock-redis-told-late",
             repaired: "distributedlock-redis-told-late/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
@@ -78,6 +78,6 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
         "A release that is behind a claim under way waits for it: here it may overtake it on a connection that was \
          not open yet.",
         "A node that is known to be disconnected is not waited for where it would decide.",
-        "`TryAcquire` asks once: a program's `try` makes all attempts of a call; set `tries` to 1.",
+        "`TryAcquire` asks once: a program's `try` makes all attempts of a call, unless with `--set lock.tries=1`.",
     ],
 };

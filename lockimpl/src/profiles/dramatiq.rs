@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static DRAMATIQ: Profile = Profile {
@@ -23,7 +23,7 @@ pub(super) static DRAMATIQ: Profile = Profile {
                third one gets in.",
         scenario: "dramatiq",
         repaired: "dramatiq/repaired",
-        option: Some("ttl"),
+        remedy: Remedy::Option("ttl"),
     }],
     left_out: &[
         "Limits above 1: it is a semaphore then.",

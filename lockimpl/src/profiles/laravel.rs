@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static LARAVEL: Profile = Profile {
@@ -34,14 +34,14 @@ pub(super) static LARAVEL: Profile = Profile {
             what: "A process that dies while it holds a lock without seconds keeps everybody out for ever.",
             scenario: "laravel",
             repaired: "laravel/repaired",
-            option: Some("seconds"),
+            remedy: Remedy::Option("seconds"),
         },
         Flaw {
             what: "`block` measures its wait by the wall clock: if that clock is set back, it gives up later by \
                    as much. Nothing else goes wrong.",
             scenario: "laravel-block",
             repaired: "laravel-block/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
@@ -29,17 +29,18 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
     flaws: &[
         Flaw {
             what: "A scheduler that dies while it checks whether a task is running leaves the task's lock behind: \
-                   the task does not run for a day, on any server, unless somebody runs `schedule:clear-cache`.",
+                   the task does not run for a day, on any server, unless somebody runs `schedule:clear-cache`. A \
+                   number of minutes for `withoutOverlapping` makes that as many minutes.",
             scenario: "laravel-scheduler",
             repaired: "laravel-scheduler/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "`forget` deletes the lock, whoever holds it: a task that ends late lets a third server start \
                    it. Shown with `withoutOverlapping(10)`.",
             scenario: "laravel-scheduler-forgets",
             repaired: "laravel-scheduler-forgets/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

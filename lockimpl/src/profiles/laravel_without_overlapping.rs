@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static LARAVEL_WITHOUT_OVERLAPPING: Profile = Profile {
@@ -29,7 +29,7 @@ pub(super) static LARAVEL_WITHOUT_OVERLAPPING: Profile = Profile {
                somebody deletes it.",
         scenario: "laravel-without-overlapping",
         repaired: "laravel-without-overlapping/repaired",
-        option: Some("expireAfter"),
+        remedy: Remedy::Option("expireAfter"),
     }],
     left_out: &[
         "A job that is refused goes back to its queue, and is tried as often as the queue allows: here \

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) const MALKUSCH_LOCK: Profile = Profile {
@@ -37,7 +37,7 @@ pub(super) const MALKUSCH_LOCK: Profile = Profile {
         what: "If the replies of a majority of nodes are lost, nobody deletes the keys there, and they never end.",
         scenario: "malkusch-lock",
         repaired: "malkusch-lock/repaired",
-        option: Some("expireTimeout"),
+        remedy: Remedy::Option("expireTimeout"),
     }],
     left_out: &[
         "The random order of the nodes, and that it stops asking when no majority is left to win",

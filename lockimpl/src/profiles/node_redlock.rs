@@ -1,6 +1,6 @@
 //! node-redlock (`redlock` on npm), as a setting of `redlock`.
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) const NODE_REDLOCK: Profile = Profile {
@@ -49,26 +49,26 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
                    the time notices.",
             scenario: "node-redlock",
             repaired: "node-redlock/repaired",
-            option: None,
+            remedy: Remedy::Code("Compare the lock's `expiration` with `Date.now()` before each write."),
         },
         Flaw {
             what: "If half of an even number of nodes say yes and half say no, the call never ends.",
             scenario: "node-redlock-tie",
             repaired: "node-redlock-tie/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "The signal of `using()` is set when an extension has failed, and an extension that still waits \
                    for its nodes has not failed: the lease ends while the routine works on.",
             scenario: "node-redlock-using",
             repaired: "node-redlock-using/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
-        "`using()` extends 500 ms before the expiration that it computes: set `renew_every` to the lease less 1 %, \
-         2 ms and 500 ms. Without it this is `acquire()`. An extension that failed is tried at once as long as the \
-         lease lasts; here an interval later",
+        "`using()` extends 500 ms before the expiration that it computes: `--set lock.renew_every=9398ms` for a \
+         lease of 10 s (less 1 %, 2 ms and 500 ms). Without it this is `acquire()`. An extension that failed is \
+         tried at once as long as the lease lasts; here an interval later",
         "`using()` waits for an extension that is under way before it gives the lock back; here it is not looked at",
         "That releases and extensions are tried again as an acquire is",
         "Several resources under one lock; the claim is a SET here, and a script with EXISTS and SET there",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static NODE_REDLOCK_4: Profile = Profile {
@@ -41,11 +41,12 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
         "wait_for",
     ],
     flaws: &[Flaw {
-        what: "One dead node of three keeps a client out: each attempt waits until the driver gives that node up, \
-               which takes 10 to 42 s, and by then a lease of 10 s has ended.",
+        what: "One dead node of three keeps a client out: each attempt waits until the driver gives that node up. \
+               Where connections to it are refused, ioredis does so every 21 attempts to connect, which take 10 s at \
+               first and 42 s later, and by then a lease of 10 s has ended.",
         scenario: "node-redlock-4",
         repaired: "node-redlock-4/repaired",
-        option: Some("commandTimeout"),
+        remedy: Remedy::Option("commandTimeout"),
     }],
     left_out: &[
         "That an extension is refused without asking when its lock's time is over, and tried again, after its keys \

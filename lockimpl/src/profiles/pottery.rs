@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static POTTERY: Profile = Profile {
@@ -34,7 +34,7 @@ pub(super) static POTTERY: Profile = Profile {
                one more node fails, nobody can have the lock.",
         scenario: "pottery",
         repaired: "pottery/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "That a lock is extended three times at most, and that its user asks the nodes (`locked()`) how long \

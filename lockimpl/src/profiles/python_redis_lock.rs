@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
@@ -31,24 +31,24 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
                    signal of the release, and waits for ever for a lock that is free.",
             scenario: "python-redis-lock",
             repaired: "python-redis-lock/repaired",
-            option: Some("signal_expire"),
+            remedy: Remedy::Option("signal_expire"),
         },
         Flaw {
             what: "A holder that dies keeps everybody out for ever, unless `expire` was given.",
             scenario: "python-redis-lock-holder-dies",
             repaired: "python-redis-lock-holder-dies/repaired",
-            option: Some("expire"),
+            remedy: Remedy::Option("expire"),
         },
         Flaw {
             what: "The thread of `auto_renewal` ends at its first exception, and the program is not told: if one \
                    connection breaks when the lease is to be renewed, the lock is lost.",
             scenario: "python-redis-lock-renewal",
             repaired: "python-redis-lock-renewal/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
-        "`auto_renewal` renews every two thirds of `expire`: set `renew_every` to `2/3`. Off where nobody says so, there \
+        "`auto_renewal` renews every two thirds of `expire`: `--set lock.renew_every=2/3`. Off where nobody says so, there \
          as here. It takes a connection of the pool; here the one on which the lock was taken.",
         "`reset` and `reset_all`, which delete whoever's lock it is.",
         "A timeout is cut to whole seconds, and one of 0 is none. One above `expire` is refused; here it is \

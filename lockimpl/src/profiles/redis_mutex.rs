@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static REDIS_MUTEX: Profile = Profile {
@@ -24,13 +24,13 @@ pub(super) static REDIS_MUTEX: Profile = Profile {
                    between.",
             scenario: "redis-mutex",
             repaired: "redis-mutex/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "A client whose clock is ahead takes a lock that is held.",
             scenario: "redis-mutex-clocks",
             repaired: "redis-mutex-clocks/repaired",
-            option: Some("expire"),
+            remedy: Remedy::Option("expire"),
         },
     ],
     left_out: &[

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
@@ -42,7 +42,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
                    keys on the other two stay for a lease.",
             scenario: "redis-plus-plus",
             repaired: "redis-plus-plus/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "If one connection breaks when the watcher extends, the extensions end for good, even though \
@@ -50,7 +50,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
                    optional.",
             scenario: "redis-plus-plus-renewal",
             repaired: "redis-plus-plus-renewal/repaired",
-            option: Some("auto_extend_err_callback"),
+            remedy: Remedy::Option("auto_extend_err_callback"),
         },
     ],
     left_out: &[

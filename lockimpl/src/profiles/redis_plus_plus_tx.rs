@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
@@ -43,14 +43,14 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
                    holder is never told that the lock is lost.",
             scenario: "redis-plus-plus-tx",
             repaired: "redis-plus-plus-tx/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "A failed attempt is given back with the resource's name where its token should be: what it has \
                    won stays for a lease.",
             scenario: "redis-plus-plus-tx-leftovers",
             repaired: "redis-plus-plus-tx-leftovers/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static REDIS_PY: Profile = Profile {
@@ -37,7 +37,7 @@ pub(super) static REDIS_PY: Profile = Profile {
                    `timeout` that key stays for ever.",
             scenario: "redis-py",
             repaired: "redis-py/repaired",
-            option: Some("timeout"),
+            remedy: Remedy::Option("timeout"),
         },
         Flaw {
             what: "`extend` adds to the time that is left. If its reply is lost, the driver sends it again, and \
@@ -45,7 +45,7 @@ pub(super) static REDIS_PY: Profile = Profile {
                    avoids it.",
             scenario: "redis-py-extends-twice",
             repaired: "redis-py-extends-twice/repaired",
-            option: Some("replace_ttl"),
+            remedy: Remedy::Option("replace_ttl"),
         },
     ],
     left_out: &[

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const FIFTHS: NonZeroU32 = NonZeroU32::new(5).unwrap();
@@ -15,8 +15,8 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     library: "redis-semaphore (RedlockMutex) over ioredis 5",
     language: "Node.js",
     version: "5.7.0",
-    files: "swarthy/redis-semaphore: src/misc.ts, src/Lock.ts, src/RedlockMutex.ts, src/redlockMutex/*.ts; \
-            redis/ioredis v5.9.3: lib/redis/event_handler.ts, lib/redis/RedisOptions.ts",
+    files: "swarthy/redis-semaphore 63c2d01: src/misc.ts, src/Lock.ts, src/RedlockMutex.ts, src/redlockMutex/*.ts; \
+            redis/ioredis v5.9.3: lib/redis/event_handler.ts, lib/redis/RedisOptions.ts, lib/Redis.ts, lib/Command.ts",
     read_on: "2026-11-25",
     meaning: "a majority of nodes, which waits for all of them and does not look at how long that took",
     ttl: Some(Duration::from_secs(10)),
@@ -56,20 +56,24 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
                    the lock is granted all the same.",
             scenario: "redis-semaphore",
             repaired: "redis-semaphore/repaired",
-            option: None,
+            remedy: Remedy::Option("commandTimeout"),
         },
         Flaw {
-            what: "One dead node of three does the same: ioredis gives it up after 10.5 s, and the lease is 10 s.",
+            what: "One dead node of three does the same. Where connections to it are refused, ioredis gives a \
+                   request up after 21 attempts, 10.5 s after the first one, and the lease is 10 s.",
             scenario: "redis-semaphore-killed-node",
             repaired: "redis-semaphore-killed-node/repaired",
-            option: None,
+            remedy: Remedy::Option("commandTimeout"),
         },
         Flaw {
             what: "One stopped node of three delays a renewal, and no other renewal is sent meanwhile: the keys \
-                   on the other two end, and the holder is not told.",
+                   on the other two end, and the holder is not told. With a `commandTimeout` renewals go on, and \
+                   a clean-up that is late may delete a later key of the same client \
+                   (`doublehold run redis-semaphore-renewal/command-timeout`): all keys of a mutex object have \
+                   one token.",
             scenario: "redis-semaphore-renewal",
             repaired: "redis-semaphore-renewal/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
@@ -78,6 +82,6 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
          when the other has come to something",
         "That an extension asks for the key again on nodes that lacked it",
         "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
-        "Version 5.8 over ioredis 6: set `reconnect` to `ioredis-6`",
+        "Version 5.8 over ioredis 6: `--set lock.reconnect=ioredis-6`",
     ],
 };

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
@@ -16,7 +16,7 @@ pub(super) const REDISSON: Profile = Profile {
     also: &["RLock", "RedissonLock"],
     library: "Redisson (RLock)",
     language: "Java",
-    version: "4.7.1-SNAPSHOT",
+    version: "after 4.7.0 (6686397)",
     files: FILES,
     read_on: "2026-11-25",
     meaning: "a lock that its thread may take again; whoever waits is woken by a message or by the key's end",
@@ -30,15 +30,17 @@ pub(super) const REDISSON: Profile = Profile {
                    only at `unlock()`.",
             scenario: "redisson-watchdog",
             repaired: "redisson-watchdog/repaired",
-            option: Some("lockWatchdogTimeout"),
+            remedy: Remedy::Option("lockWatchdogTimeout"),
         },
         Flaw {
-            what: "An acquire whose reply comes too late counts, though its caller gets an exception. If the \
-                   thread asks again, it counts twice: one `unlock()` is not enough, and nobody else has the lock \
-                   until it ends.",
+            what: "An acquire whose reply comes too late raises the hold count all the same, though its caller gets \
+                   an exception. If the thread asks again, the count is 2: one `unlock()` is not enough, and nobody \
+                   else has the lock until its key ends.",
             scenario: "redisson",
             repaired: "redisson/repaired",
-            option: None,
+            remedy: Remedy::Code(
+                "When an acquire has thrown, ask `getHoldCount()` whether it counted, and call `unlock()` if it did.",
+            ),
         },
     ],
     left_out: LEFT_OUT,
@@ -49,10 +51,10 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     also: &["checkLockSyncedSlaves"],
     library: "Redisson (RLock over a master and replicas)",
     language: "Java",
-    version: "4.7.1-SNAPSHOT",
+    version: "after 4.7.0 (6686397)",
     files: FILES,
     read_on: "2026-11-25",
-    meaning: "RLock on a master: granted when one replica has it, whichever is promoted later",
+    meaning: "RLock on a master: granted as soon as one replica has acknowledged it; another may be promoted",
     ttl: Some(Duration::from_secs(30)),
     fixed: || watched(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
     open: &[
@@ -65,11 +67,11 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     ],
     flaws: &[Flaw {
         what: "One of two replicas has the lock, the master dies, and the other replica is promoted: by hand, by \
-               its priority, or because the first one cannot be reached. Sentinel prefers the one that has \
-               received most.",
+               its priority, or because the first one cannot be reached. Where Sentinel can reach both, and \
+               their priorities are the same, it promotes the one that has received most, which is the right one.",
         scenario: "redisson-replicated",
         repaired: "redisson-replicated/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: LEFT_OUT,
 };
@@ -79,7 +81,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     also: &["RedissonRedLock", "RedissonMultiLock"],
     library: "Redisson (RedissonRedLock)",
     language: "Java",
-    version: "4.7.1-SNAPSHOT",
+    version: "after 4.7.0 (6686397)",
     files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, \
             RedissonRedLock.java, RedissonLock.java, RedissonBaseLock.java",
     read_on: "2026-11-25",
@@ -94,12 +96,12 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     },
     open: &["elapsed_check", "final_expire", "lease_from", "request_timeout"],
     flaws: &[Flaw {
-        what: "Nodes that answer slowly, one after another, all count, although the first of their keys have \
-               ended by then. The class is deprecated, in favour of `RLock` with replicas. Shown with `tryLock()` \
-               without a wait.",
+        what: "Nodes that answer slowly, one after another, all count, although the first of their keys have ended \
+               by then. The class is deprecated, in favour of `RLock` with replicas and `RFencedLock`. Shown with \
+               `tryLock()` without a wait.",
         scenario: "redisson-redlock",
         repaired: "redisson-redlock/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "`lock` asks in turns of a time that it draws; here a turn has the whole time that its client has.",
@@ -127,12 +129,13 @@ fn switches() -> Switches {
 }
 
 const LEFT_OUT: &[&str] = &[
-    "The watchdog is there where no lease is asked for: set `renew_every` to `none` for a call with one. Its timer is \
+    "The watchdog is there where no lease is asked for: `--set lock.renew_every=none` is a call with one. Its timer is \
      one for all locks of a process, so that the first renewal may come sooner than here.",
     "`LockRenewalFailureListener`, which is told of a renewal that was an error, if there is one.",
     "An election: who is promoted is what a scenario says.",
     "The key for each release that lets one be sent twice (`redisson_unlock_latch`)",
     "A request is sent again, up to 4 times, as long as it was not written to a connection",
     "An acquire which no replica has is taken back and made again, up to 4 times after 1 to 2 s",
-    "Fair locks, read and write locks, and numbers (`RFencedLock`)",
+    "Fair locks, read and write locks, and `RFencedLock`, whose numbers are fencing tokens for a store that looks \
+     at them",
 ];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
@@ -31,7 +31,7 @@ pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
                longer than the keys last.",
         scenario: "redlock-antirez-clock",
         repaired: "redlock-antirez-clock/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "It has no extension: the engine's is here.",

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
@@ -43,14 +43,14 @@ pub(super) static REDLOCK_NET: Profile = Profile {
                    asks it writes under a lock that another client holds.",
             scenario: "redlock-net",
             repaired: "redlock-net/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "An extension that comes after the lease has ended sets the keys again, and the holder is not \
                    told that another client had the lock in between.",
             scenario: "redlock-net-extends-again",
             repaired: "redlock-net-extends-again/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

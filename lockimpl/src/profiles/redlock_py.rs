@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static REDLOCK_PY: Profile = Profile {
@@ -33,14 +33,17 @@ pub(super) static REDLOCK_PY: Profile = Profile {
                    the same token: two clients hold the lock.",
             scenario: "redlock-py-late-clean-up",
             repaired: "redlock-py-late-clean-up/repaired",
-            option: None,
+            remedy: Remedy::Code(
+                "Set `retry_count=1`, and call `lock` again yourself: each call has a token of its own \
+                 (`doublehold run redlock-py-late-clean-up/one-attempt-a-call`).",
+            ),
         },
         Flaw {
             what: "If the wall clock is set back while the nodes are asked, the validity that the caller is told \
                    is longer than the keys last.",
             scenario: "redlock-py-clock",
             repaired: "redlock-py-clock/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

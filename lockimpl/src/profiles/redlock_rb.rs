@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static REDLOCK_RB: Profile = Profile {
@@ -35,7 +35,7 @@ pub(super) static REDLOCK_RB: Profile = Profile {
                that another client had the lock in between.",
         scenario: "redlock-rb",
         repaired: "redlock-rb/repaired",
-        option: Some("extend_only_if_locked"),
+        remedy: Remedy::Option("extend_only_if_locked"),
     }],
     left_out: &[
         "It accepts a validity of exactly 0 ms.",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) const REDSYNC: Profile = Profile {
@@ -31,7 +31,10 @@ pub(super) const REDSYNC: Profile = Profile {
         what: "The late clean-up of a failed attempt deletes the keys of a later attempt of the same call.",
         scenario: "redsync",
         repaired: "redsync/repaired",
-        option: None,
+        remedy: Remedy::Code(
+            "Set `WithTries(1)`, and call `Lock` again yourself: each call has a value of its own \
+             (`doublehold run redsync/one-attempt-a-call`).",
+        ),
     }],
     left_out: &[
         "That releases and extensions have no time limit but the caller's",

@@ -1,6 +1,6 @@
 //! rslock, as a setting of `redlock`.
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) const RSLOCK: Profile = Profile {
@@ -28,7 +28,7 @@ pub(super) const RSLOCK: Profile = Profile {
                until they end.",
         scenario: "rslock",
         repaired: "rslock/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
         "`using()`, which extends 500 ms before the end by unsigned arithmetic: below about 505 ms it never does",

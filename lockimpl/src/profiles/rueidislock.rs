@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static RUEIDISLOCK: Profile = Profile {
@@ -36,14 +36,14 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
                    hold a lock of 5 s until the first one extends it.",
             scenario: "rueidislock",
             repaired: "rueidislock/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "A node whose clock is ahead by more than the lease sets no key at all: every client is granted \
                    the lock at once.",
             scenario: "rueidislock-no-exclusion",
             repaired: "rueidislock-no-exclusion/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[
@@ -53,7 +53,6 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
          `DisableCache` took 507 ms. Here it wakes those who wait, and tells no holder.",
         "A majority of three keys on one server: here one, as for `KeyMajority` 1.",
         "`ForceWithContext`, which takes the lock from its holder and tells it.",
-        "`FallbackSETPX`: extensions go by the client's clock all the same. `expiry_clock = \"node\"` is more than \
-         that.",
+        "`FallbackSETPX`, with which a lock is taken by PX, and extensions go by the client's clock all the same.",
     ],
 };

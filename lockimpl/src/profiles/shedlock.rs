@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static SHEDLOCK: Profile = Profile {
@@ -32,18 +32,19 @@ pub(super) static SHEDLOCK: Profile = Profile {
                    `safeUpdate` compares first, and is off by default.",
             scenario: "shedlock",
             repaired: "shedlock/repaired",
-            option: Some("safeUpdate"),
+            remedy: Remedy::Option("safeUpdate"),
         },
         Flaw {
             what: "`extend` sets the key, whoever holds it: two clients have the lock, and both are told that \
                    they have. `safeUpdate` compares first.",
             scenario: "shedlock-extend",
             repaired: "shedlock-extend/repaired",
-            option: Some("safeUpdate"),
+            remedy: Remedy::Option("safeUpdate"),
         },
     ],
     left_out: &[
-        "`safeUpdate` turns both on: here they are two switches, `release` and `extend_by`.",
+        "`safeUpdate` changes how it gives back and how it extends. Here these are two switches, `release` and `extend_by`.",
+        "It never waits: a task whose lock is taken is skipped. Here programs ask again.",
         "`lockAtLeastFor`, by which a release keeps the key for a while.",
         "KeepAliveLockProvider, which extends beside the task. Here programs extend.",
         "The lease is what is left of `lockAtMostFor` when the request is made, by the wall clock: here all \

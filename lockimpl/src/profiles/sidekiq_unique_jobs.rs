@@ -1,6 +1,6 @@
 //! sidekiq-unique-jobs, as its source has it: a job's id without an end, which a reaper looks for now and then.
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
@@ -27,7 +27,7 @@ pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
                minutes later; where `reaper` is off, none ever runs.",
         scenario: "sidekiq-unique-jobs",
         repaired: "sidekiq-unique-jobs/repaired",
-        option: Some("lock_ttl"),
+        remedy: Remedy::Option("lock_ttl"),
     }],
     left_out: &[
         "The reaper, which every 10 minutes deletes locks whose jobs are nowhere any more.",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) const SPRING_REGISTRY: Profile = Profile {
@@ -10,7 +10,7 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
     also: &["RedisLockRegistry", "spring-integration-redis"],
     library: "Spring Integration (RedisLockRegistry)",
     language: "Java",
-    version: "7.2.0-SNAPSHOT",
+    version: "before 7.2.0 (f369e89)",
     files: "spring-projects/spring-integration f369e89: spring-integration-redis/src/main/java/org/springframework/\
             integration/redis/util/RedisLockRegistry.java; redis/lettuce: RedisURI.java",
     read_on: "2026-11-25",
@@ -35,15 +35,14 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
                    the key.",
             scenario: "spring-registry",
             repaired: "spring-registry/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "All locks of a registry have one id: a release that is late deletes the key of the next holder \
-                   in the same process. Shown with a timeout of 2 s, as over Jedis; with the 60 s of Lettuce it \
-                   did not happen.",
+                   in the same process. Shown with a timeout of 2 s, as over Jedis.",
             scenario: "spring-registry-late-release",
             repaired: "spring-registry-late-release/repaired",
-            option: None,
+            remedy: Remedy::Option("spring.data.redis.timeout"),
         },
     ],
     left_out: &[

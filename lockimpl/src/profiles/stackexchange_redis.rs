@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
@@ -28,10 +28,10 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
                told.",
         scenario: "stackexchange-redis",
         repaired: "stackexchange-redis/repaired",
-        option: None,
+        remedy: Remedy::Authors,
     }],
     left_out: &[
-        "On Redis 8.4 it compares by DELEX and SET IFEQ: `release` and `extend_by` can be set so. Before, by a \
+        "On Redis 8.4 it compares by DELEX and SET IFEQ: `--set lock.release=delex-ifeq --set lock.extend_by=set-ifeq`. Before, by a \
          transaction (WATCH), for which there is a script here.",
         "The token is the caller's: here it is new for each call.",
         "Its backlog, which keeps commands while there is no connection.",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static SYMFONY_COMBINED: Profile = Profile {
@@ -34,7 +34,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
                    its keys have ended.",
             scenario: "symfony-combined-clock",
             repaired: "symfony-combined-clock/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
         Flaw {
             what: "An extension that misses its quorum deletes the lock everywhere, though most of the lease is \
@@ -42,7 +42,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
                    alone.",
             scenario: "symfony-combined-gives-up",
             repaired: "symfony-combined-gives-up/repaired",
-            option: None,
+            remedy: Remedy::Code("Let the exception of a failed `refresh()` end the work."),
         },
     ],
     left_out: &[

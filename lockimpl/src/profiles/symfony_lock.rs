@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile};
+use crate::profile::{Flaw, Profile, Remedy};
 use crate::switch::Switches;
 
 pub(super) static SYMFONY_LOCK: Profile = Profile {
@@ -35,14 +35,14 @@ pub(super) static SYMFONY_LOCK: Profile = Profile {
                    asked for.",
             scenario: "symfony-lock",
             repaired: "symfony-lock/repaired",
-            option: Some("initialTtl"),
+            remedy: Remedy::Option("initialTtl"),
         },
         Flaw {
             what: "If the wall clock is set back while a lock is held, its holder goes on believing in it after \
                    its key has ended.",
             scenario: "symfony-lock-clock",
             repaired: "symfony-lock-clock/repaired",
-            option: None,
+            remedy: Remedy::Authors,
         },
     ],
     left_out: &[

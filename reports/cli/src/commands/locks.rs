@@ -173,7 +173,7 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     fact("gives fencing numbers", |facts| facts.fencing);
     fact("can be extended", |facts| facts.extends);
     fact("renews a lease by itself", |facts| facts.renews);
-    fact("waits for a lock that is taken", |facts| facts.waits);
+    fact("can be told how long to wait", |facts| facts.waits);
     fact("admits its holder again", |facts| facts.readmits);
     lines
 }

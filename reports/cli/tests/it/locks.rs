@@ -1,6 +1,6 @@
 //! `doublehold locks`: it shows what the descriptors say, and the scenario it offers runs as it is.
 
-use doublehold_lockimpl::{Descriptor, Switches, descriptors};
+use doublehold_lockimpl::{Descriptor, Remedy, Switches, descriptors};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 use serde_json::Value;
 use snapbox::str;
@@ -58,7 +58,7 @@ single
   gives fencing numbers: with `fencing = true`
   can be extended: yes
   renews a lease by itself: no
-  waits for a lock that is taken: no
+  can be told how long to wait: no
   admits its holder again: no
 "#]],
     );
@@ -185,6 +185,14 @@ fn a_librarys_page_has_its_version_its_settings_and_a_command_for_each_flaw() {
         for flaw in profile.flaws {
             has(&format!("doublehold run {};", flaw.scenario));
             has(&format!("doublehold run {}", flaw.repaired));
+            match flaw.remedy {
+                Remedy::Option(option) => has(&format!("You can change it by the option `{option}`.")),
+                Remedy::Code(code) => {
+                    assert!(code.ends_with('.'), "{}: {code}", lock.name);
+                    has(&format!("Your code can avoid it: {code}"));
+                }
+                Remedy::Authors => {}
+            }
             for scenario in [flaw.scenario, flaw.repaired] {
                 assert!(catalog::load(scenario, &[]).is_ok(), "{}: `{scenario}` is no scenario", lock.name);
             }
@@ -207,7 +215,7 @@ fn the_page_of_libraries_links_each_and_says_what_came_of_its_flaws() {
                     section.split_once(&format!("`doublehold run {scenario}`: ")).expect("its command");
                 rest.lines().next().expect("what came of it").to_owned()
             };
-            assert!(after(flaw.scenario).ends_with(")."), "{section}");
+            assert!(after(flaw.scenario).contains(")."), "{section}");
         }
     }
     let bullmq = printed(&["locks", "bullmq", "--format", "md"]);
@@ -216,6 +224,25 @@ fn the_page_of_libraries_links_each_and_says_what_came_of_its_flaws() {
     let changed = "`doublehold run stalled-job/repaired` shows the change: the lock lasts for 90 s, ";
     let changed = bullmq.lines().find(|line| line.contains(changed));
     assert!(changed.is_some_and(|line| line.ends_with(". Nothing goes wrong.")), "{bullmq}");
+}
+
+#[test]
+fn the_page_of_libraries_says_of_each_flaw_who_can_change_it_and_whether_it_was_measured() {
+    let flaw = |library: &str, scenario: &str| {
+        let page = printed(&["locks", library, "--format", "md"]);
+        let mut lines = page.lines();
+        let shown =
+            lines.find(|line| line.starts_with(&format!("  - Shown by `doublehold run {scenario}`: ")));
+        (shown.expect("its command").to_owned(), lines.next().expect("who can change it").to_owned())
+    };
+    let (shown, change) = flaw("redlock-py", "redlock-py-late-clean-up");
+    assert!(shown.ends_with(" *Measured* in the library itself: two held it for 1.501 s."), "{shown}");
+    assert!(change.starts_with("  - **Your code can avoid it.** Set `retry_count=1`, "), "{change}");
+    let (shown, change) = flaw("redlock-py", "redlock-py-clock");
+    assert!(!shown.contains("Measured"), "{shown}");
+    assert!(change.starts_with("  - Only its authors can change it. "), "{change}");
+    let (_, change) = flaw("redis-semaphore", "redis-semaphore");
+    assert!(change.starts_with("  - **You can change it** by the option `commandTimeout`. "), "{change}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use doublehold::layout::wrap;
 use doublehold::style::{Paint, Style};
-use doublehold_lockimpl::{Descriptor, Flaw, Profile, Value};
+use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy, Value};
 
 /// The languages for which there are libraries, in alphabetical order.
 pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {
@@ -52,8 +52,13 @@ fn settings(profile: &Profile) -> String {
 
 fn flaws(profile: &Profile) -> Vec<String> {
     let line = |flaw: &Flaw| {
+        let remedy = match flaw.remedy {
+            Remedy::Option(option) => format!(" You can change it by the option `{option}`."),
+            Remedy::Code(code) => format!(" Your code can avoid it: {code}"),
+            Remedy::Authors => String::new(),
+        };
         format!(
-            "{}. See it: doublehold run {}; without it: doublehold run {}",
+            "{}.{remedy} See it: doublehold run {}; without it: doublehold run {}",
             flaw.what.trim_end_matches('.'),
             flaw.scenario,
             flaw.repaired

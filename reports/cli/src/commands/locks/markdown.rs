@@ -2,7 +2,7 @@
 //!
 //! What was read and what is wrong with it is the profile's to say; what came of it is written from runs.
 
-use doublehold_lockimpl::{Descriptor, Flaw, Profile};
+use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy};
 use doublehold_scenarios::catalog;
 
 use super::library::{languages, lease};
@@ -46,16 +46,15 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
         lease(profile),
     );
     for flaw in profile.flaws {
-        text += &format!("- **{}**\n", sentence(flaw.what));
         text += &format!(
-            "  - Shown by `doublehold run {}`: {}.\n",
+            "- **{}**\n  - Shown by `doublehold run {}`: {}.{}\n  - {}: {} {}\n",
+            sentence(flaw.what),
             flaw.scenario,
-            Outcome::of(flaw.scenario, &[])?.told()
-        );
-        text += &format!(
-            "  - {}. `doublehold run {}` shows the change: {} {}\n",
-            who_can_change(flaw),
-            flaw.repaired,
+            Outcome::of(flaw.scenario, &[])?.told(),
+            measured::of(flaw.scenario)
+                .map(|figure| format!(" *Measured* in the library itself: {figure}."))
+                .unwrap_or_default(),
+            change(flaw),
             repair(flaw)?,
             sentence(&Outcome::of(flaw.repaired, &[])?.told())
         );
@@ -72,17 +71,21 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
     }
     let name = lock.name;
     text += &format!(
-        "\nRead on {read_on}: {files}. Here it is the lock `{name}`, a setting of `{engine}`: `doublehold locks {name}` \
-         shows all of it.\n\n"
+        "\nRead on {read_on}: {files}. In the simulator it is the lock `{name}`: `{engine}`, set as this library is. \
+         `doublehold locks {name}` lists its switches and defaults.\n\n"
     );
     Ok(text)
 }
 
-/// Says who can change it: users, by an option, or nobody but the library's authors.
-fn who_can_change(flaw: &Flaw) -> String {
-    match flaw.option {
-        Some(option) => format!("**You can change it** by the option `{option}`"),
-        None => "Only its authors can change it".to_owned(),
+/// Says who can change it, and which command shows the change: to be read before a colon.
+fn change(flaw: &Flaw) -> String {
+    let shows = format!("`doublehold run {}` shows", flaw.repaired);
+    match flaw.remedy {
+        Remedy::Option(option) => {
+            format!("**You can change it** by the option `{option}`. {shows} the change")
+        }
+        Remedy::Code(code) => format!("**Your code can avoid it.** {code} {shows} what its authors could do"),
+        Remedy::Authors => format!("Only its authors can change it. {shows} the change"),
     }
 }
 

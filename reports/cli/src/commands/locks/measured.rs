@@ -56,10 +56,8 @@ impl Figure {
         match (self, outcome.waited()) {
             (Self::Both(_), _) => duration(outcome.overlap()),
             (_, None) => "nobody waited".to_owned(),
-            (_, Some((waited, true))) => duration(waited),
-            (_, Some((waited, false))) => {
-                format!("the key has no end; who waited gave up after {}", duration(waited))
-            }
+            (_, Some(wait)) if wait.obtained => duration(wait.ns),
+            (_, Some(wait)) => format!("the key has no end; who waited gave up after {}", duration(wait.ns)),
         }
     }
 }
@@ -131,8 +129,8 @@ const MEASURED: &[Measured] = &[
         scenario: "rueidislock",
         sets: &[("lock.wake", "tracking"), ("lock.poll", "none")],
         differs: Some(
-            "not modelled: the node tells a holder's client-side cache that its key is gone, and the library its holder. \
-             Here a holder finds out when it extends, every 2.5 s, as with `DisableCache`.",
+            "the node tells a holder's client-side cache that its key is gone, and the library its holder, which is \
+             not modelled. Here a holder finds out when it extends, every 2.5 s, as with `DisableCache`.",
         ),
     },
     Measured {
@@ -163,28 +161,30 @@ const MEASURED: &[Measured] = &[
     },
 ];
 
-/// The table of all that was measured, with the reasons for what differs below it.
+/// What was measured of the flaw that a scenario shows as it stands, in words; nothing if nobody has measured it.
+pub(super) fn of(scenario: &str) -> Option<String> {
+    let row = MEASURED.iter().find(|row| row.scenario == scenario && row.sets.is_empty());
+    row.map(|row| row.figure.words())
+}
+
+/// The table of all that was measured, with the reason where a run differs.
 pub(super) fn part(locks: &[Descriptor]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
-    let mut reasons = String::new();
     for row in MEASURED {
         let outcome = Outcome::of(row.scenario, row.sets)?;
         writeln!(
             text,
-            "| {} | {} | {} | {} | `{}` |",
+            "| {} | {} | {} | {}{} | `{}` |",
             row.name(locks),
             row.done,
             row.figure.words(),
             row.figure.simulated(&outcome),
+            row.differs.map(|why| format!(": {why}")).unwrap_or_default(),
             row.command()
         )
         .expect("a string takes everything");
-        if let Some(why) = row.differs {
-            reasons += &format!("- {}: {why}\n", row.name(locks));
-        }
     }
-    let reasons = if reasons.is_empty() { reasons } else { format!("\nWhere the two differ:\n\n{reasons}") };
-    Ok(text + &reasons)
+    Ok(text)
 }
 
 impl Measured {
@@ -220,8 +220,8 @@ mod tests {
             };
             match (self, outcome.waited()) {
                 (Self::Both(both), _) => near(both, outcome.overlap()),
-                (Self::Nobody(nobody), Some((waited, true))) => near(nobody, waited),
-                (Self::Never, waited) => matches!(waited, Some((_, false))),
+                (Self::Nobody(nobody), Some(wait)) if wait.obtained => near(nobody, wait.ns),
+                (Self::Never, wait) => wait.is_some_and(|wait| !wait.obtained),
                 (Self::Nobody(_), _) => false,
             }
         }

@@ -12,6 +12,37 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// The runs of one scenario.
 pub(super) struct Outcome(Vec<Report>);
 
+/// A wait that was longer than its scenario allows.
+pub(super) struct Wait {
+    /// How long, in nanoseconds.
+    pub(super) ns: u64,
+    allowed_ns: u64,
+    /// Whether it ended with the lock.
+    pub(super) obtained: bool,
+}
+
+impl Wait {
+    fn new(ns: u64, allowed_ns: u64, end: WaitEnd) -> Self {
+        Self { ns, allowed_ns, obtained: end == WaitEnd::Obtained }
+    }
+
+    /// The longer of two, obtained if both were.
+    fn and(self, other: Self) -> Self {
+        let obtained = self.obtained && other.obtained;
+        let longer = if other.ns > self.ns { other } else { self };
+        Self { obtained, ..longer }
+    }
+
+    fn words(&self) -> String {
+        let vain = if self.obtained { "" } else { " in vain," };
+        format!(
+            "somebody waits{vain} for {}, where {} are allowed",
+            duration(self.ns),
+            duration(self.allowed_ns)
+        )
+    }
+}
+
 impl Outcome {
     pub(super) fn of(scenario: &str, sets: &[(&str, &str)]) -> Result<Outcome, CliError> {
         let sets: Vec<(String, String)> =
@@ -25,15 +56,22 @@ impl Outcome {
         self.0.iter().map(longest_overlap).max().unwrap_or(0)
     }
 
-    /// The longest time for which somebody waited for a lock that nobody claimed, of all runs, and whether each wait
-    /// ended with the lock; nothing if nobody waited too long.
-    pub(super) fn waited(&self) -> Option<(u64, bool)> {
-        let waits = self.0.iter().flat_map(|run| run.verdicts.get(Predicate::LV).evidence());
-        let waits = waits.filter_map(|evidence| match evidence {
-            Evidence::Waited(wait) => Some((wait.to.since(wait.from), wait.end == WaitEnd::Obtained)),
+    /// The longest wait for a lock that nobody claimed, of all runs, or else the longest of those for any lock; nothing
+    /// if nobody waited too long.
+    pub(super) fn waited(&self) -> Option<Wait> {
+        let free = self.evidence(Predicate::LV).filter_map(|evidence| match evidence {
+            Evidence::Waited(wait) => Some(Wait::new(wait.to.since(wait.from), wait.bound_ns, wait.end)),
             _ => None,
         });
-        waits.reduce(|one, other| (one.0.max(other.0), one.1 && other.1))
+        let any = self.evidence(Predicate::LV).filter_map(|evidence| match evidence {
+            Evidence::LongWait(wait) => Some(Wait::new(wait.to.since(wait.from), wait.bound_ns, wait.end)),
+            _ => None,
+        });
+        free.reduce(Wait::and).or_else(|| any.reduce(Wait::and))
+    }
+
+    fn evidence(&self, predicate: Predicate) -> impl Iterator<Item = &Evidence> {
+        self.0.iter().flat_map(move |run| run.verdicts.get(predicate).evidence())
     }
 
     /// What happened, and in brackets the predicates that say so.
@@ -57,12 +95,10 @@ impl Outcome {
             Predicate::P2 => return None,
             Predicate::P3 => "a write is applied too late".to_owned(),
             Predicate::P4 => "data is lost".to_owned(),
-            Predicate::WR => "one gives back or renews another's lock".to_owned(),
-            Predicate::LV => match self.waited() {
-                Some((waited, true)) => format!("somebody waits for {}", duration(waited)),
-                Some((waited, false)) => format!("somebody waits in vain, for {}", duration(waited)),
-                None => "somebody waits too long".to_owned(),
-            },
+            Predicate::WR => "the key of another grant is changed".to_owned(),
+            Predicate::LV => {
+                self.waited().map_or_else(|| "somebody waits too long".to_owned(), |wait| wait.words())
+            }
         })
     }
 

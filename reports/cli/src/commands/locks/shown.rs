@@ -1,6 +1,6 @@
 //! A lock as JSON: all that its descriptor says, and of a library all that its profile does.
 
-use doublehold_lockimpl::{Descriptor, Facts, Flaw, Nodes, Profile, Switch, Switches, Value};
+use doublehold_lockimpl::{Descriptor, Facts, Flaw, Nodes, Profile, Remedy, Switch, Switches, Value};
 use serde::Serialize;
 
 use super::scenario;
@@ -124,13 +124,19 @@ struct ShownFlaw {
     scenario: &'static str,
     repaired: &'static str,
     option: Option<&'static str>,
+    code: Option<&'static str>,
 }
 
 impl ShownLibrary {
     fn of(profile: &Profile, engine: &'static str) -> Self {
         let flaw = |flaw: &Flaw| {
-            let Flaw { what, scenario, repaired, option } = *flaw;
-            ShownFlaw { what, scenario, repaired, option }
+            let Flaw { what, scenario, repaired, remedy } = *flaw;
+            let (option, code) = match remedy {
+                Remedy::Option(option) => (Some(option), None),
+                Remedy::Code(code) => (None, Some(code)),
+                Remedy::Authors => (None, None),
+            };
+            ShownFlaw { what, scenario, repaired, option, code }
         };
         let fixed = (profile.fixed)();
         Self {
