@@ -61,3 +61,11 @@ pub enum Remedy {
     /// None: only the library's authors can change it.
     Authors,
 }
+
+impl Remedy {
+    /// The way out where a lease is as long as its caller says, and its holder is told too late or not at all.
+    pub(crate) const MEASURE: Remedy = Remedy::Code(
+        "Read a monotonic clock right before you ask for the lock, and begin no write when its lease has passed since \
+         then.",
+    );
+}

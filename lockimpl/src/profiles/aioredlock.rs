@@ -47,19 +47,22 @@ pub(super) static AIOREDLOCK: Profile = Profile {
                    another client holds.",
             scenario: "aioredlock",
             repaired: "aioredlock/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::MEASURE,
         },
         Flaw {
             what: "An automatic extension that misses its quorum once gives back what is still good. `valid` is \
                    false from then on, and a program that does not ask it works on without a lock.",
             scenario: "aioredlock-gives-up",
             repaired: "aioredlock-gives-up/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Ask `valid` before each write (`doublehold run aioredlock-gives-up/asks`), or \
+                                  give a `lock_timeout`, with which nothing extends the lock by itself.",
+            ),
         },
     ],
     left_out: &[
-        "Its automatic extension, every 0.6 leases, is there where no lease is asked for: `--set lock.renew_every=3/5`. \
-         Without it this is a call with a lease.",
+        "Its automatic extension, every 0.6 leases, is there where no lease is asked for: `--set \
+         lock.renew_every=3/5`. As it stands this is a call with a `lock_timeout`.",
         "It makes three attempts of an extension too: here one.",
         "It does not give back between the attempts of a call, only after the last: here after each.",
         "It acquires by a script that sets a key again that holds its own token; here by SET NX.",

@@ -14,7 +14,8 @@ pub(super) static ASYNQ: Profile = Profile {
     version: "0.26.0",
     files: "github.com/hibiken/asynq 785bb72: internal/rdb/rdb.go, recoverer.go, heartbeat.go, processor.go",
     read_on: "2026-11-25",
-    meaning: "a task's lease ends at a time of its worker's clock; a recoverer gives it 30 s more by its own",
+    meaning: "a task's lease ends at a time of its worker's clock; the recoverer waits 30 s longer, by the clock \
+              of its own machine",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()
@@ -32,9 +33,10 @@ pub(super) static ASYNQ: Profile = Profile {
     }],
     left_out: &[
         "Its queues and sorted sets: here one task, whose key holds the time at which its lease ends.",
-        "The extension of leases beside the worker, by ZADD XX. A worker whose lease has ended by its own clock is told.",
+        "The extension of leases beside the worker, by ZADD XX. A worker whose lease has ended by its own clock \
+         is told.",
         "That the recoverer looks once a minute, and puts a task back with a delay: here a worker takes it at once.",
         "Leases are whole seconds there, and whole milliseconds here.",
-        "go-redis was not read: a command may take 1 s here.",
+        "A command may take 1 s here: go-redis waits for longer, and sends again.",
     ],
 };

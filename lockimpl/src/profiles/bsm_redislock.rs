@@ -25,15 +25,15 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
                node.",
         scenario: "bsm-redislock",
         repaired: "bsm-redislock/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::MEASURE,
     }],
     left_out: &[
         "Custom tokens: a lock whose token begins another's (`job1`, `job10`) takes it over, as the \
          script compares as many bytes as its own has.",
         "A lease below 1 ms becomes 0, which deletes the key and reports success; here leases are rounded up.",
         "It acquires by a script (MSETNX, then PEXPIRE), for several keys at once if asked; here by SET NX.",
-        "Its strategies to ask again. go-redis was not read: a timeout of 3 s is taken for it, and none \
-         of its retries.",
+        "Its strategies to ask again. Of go-redis its timeout of older versions is taken, 3 s (9.22 has 5), and \
+         none of its three retries.",
         "`TTL()`, which asks the node for what is left.",
     ],
 };

@@ -15,11 +15,12 @@ pub(crate) static BULL: Profile = Profile {
     library: "Bull over ioredis 5",
     language: "Node.js",
     version: "4.15.0",
-    files: "OptimalBits/bull 18004a0: lib/queue.js, lib/scripts.js, lib/commands/moveToActive-8.lua, extendLock-2.lua, \
-            moveStalledJobsToWait-7.lua and includes/removeLock.lua; redis/ioredis v5.9.3: lib/redis/event_handler.ts",
+    files: "OptimalBits/bull 18004a0: lib/queue.js, lib/scripts.js, lib/commands/moveToActive-8.lua, \
+            extendLock-2.lua, moveStalledJobsToWait-7.lua and includes/removeLock.lua; redis/ioredis v5.9.3: \
+            lib/redis/event_handler.ts",
     read_on: "2026-11-27",
-    meaning: "a worker's lock on the job that it processes, renewed until a renewal fails; a check for stalled jobs hands \
-              it on",
+    meaning: "a worker's lock on the job that it processes, renewed until a renewal fails; a check for stalled \
+              jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()

@@ -58,7 +58,10 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
                    due.",
             scenario: "distributedlock-redis",
             repaired: "distributedlock-redis/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Read a monotonic clock right before you ask for the lock, and give it back if \
+                                  30 s have passed when you have it.",
+            ),
         },
         Flaw {
             what: "`HandleLostToken` looks at the time only when an extension is due, and counts 30 s from the \
@@ -69,8 +72,8 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
         },
     ],
     left_out: &[
-        "An extension that is not answered within 3 s is waited for by the next one, where its reply counts. Here each \
-         extension has requests of its own.",
+        "An extension that is not answered within 3 s is waited for by the next one, where its reply counts. \
+         Here each extension has requests of its own.",
         "A program here stops its work when the token says so, as a worker does that is given the token.",
         "After a stop .NET may look at the timer first, and then the library asks again: here the reply is first. On \
          one node, called without `await`, the library does compare the time.",

@@ -20,7 +20,8 @@ pub(super) static DRAMATIQ: Profile = Profile {
     open: &["request_timeout"],
     flaws: &[Flaw {
         what: "A worker that is done after its 15 minutes have ended counts down the entry of another, and a \
-               third one gets in.",
+               third one gets in. Shown with a `time_limit` of more than that: by default an actor is ended after 10 \
+               minutes, unless it waits in the system where no exception reaches it.",
         scenario: "dramatiq",
         repaired: "dramatiq/repaired",
         remedy: Remedy::Option("ttl"),

@@ -41,7 +41,9 @@ pub(super) static LARAVEL: Profile = Profile {
                    as much. Nothing else goes wrong.",
             scenario: "laravel-block",
             repaired: "laravel-block/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Call `get()` in a loop of your own, which measures its wait by `hrtime()`.",
+            ),
         },
     ],
     left_out: &[

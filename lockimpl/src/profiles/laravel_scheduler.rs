@@ -33,14 +33,15 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
                    number of minutes for `withoutOverlapping` makes that as many minutes.",
             scenario: "laravel-scheduler",
             repaired: "laravel-scheduler/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Option("withoutOverlapping(minutes)"),
         },
         Flaw {
-            what: "`forget` deletes the lock, whoever holds it: a task that ends late lets a third server start \
-                   it. Shown with `withoutOverlapping(10)`.",
+            what: "`forget` deletes the lock, whoever holds it: a server that stops right before it, until the \
+                   minutes have passed, lets a third one start the task while the second is at it. Shown with \
+                   `withoutOverlapping(10)`.",
             scenario: "laravel-scheduler-forgets",
             repaired: "laravel-scheduler-forgets/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Option("withoutOverlapping(minutes)"),
         },
     ],
     left_out: &[

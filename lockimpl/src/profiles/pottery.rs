@@ -34,7 +34,7 @@ pub(super) static POTTERY: Profile = Profile {
                one more node fails, nobody can have the lock.",
         scenario: "pottery",
         repaired: "pottery/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::Option("auto_release_time"),
     }],
     left_out: &[
         "That a lock is extended three times at most, and that its user asks the nodes (`locked()`) how long \

@@ -28,7 +28,7 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
     flaws: &[
         Flaw {
             what: "A client that stops for more than a second after it was refused and before it waits misses the \
-                   signal of the release, and waits for ever for a lock that is free.",
+                   signal of the release. Without `expire` and a `timeout` it waits for ever for a lock that is free.",
             scenario: "python-redis-lock",
             repaired: "python-redis-lock/repaired",
             remedy: Remedy::Option("signal_expire"),
@@ -41,15 +41,20 @@ pub(super) static PYTHON_REDIS_LOCK: Profile = Profile {
         },
         Flaw {
             what: "The thread of `auto_renewal` ends at its first exception, and the program is not told: if one \
-                   connection breaks when the lease is to be renewed, the lock is lost.",
+                   connection breaks when the lease is to be renewed, the lock is lost. Shown over a redis-py \
+                   that sends nothing again, as before 6.0 or with `Retry(NoBackoff(), 0)`; version 8 tries ten \
+                   times more, and then it takes an outage that is longer than that.",
             scenario: "python-redis-lock-renewal",
             repaired: "python-redis-lock-renewal/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Do without `auto_renewal`, and call `extend()` in a thread of your own, which \
+                                  goes on after an exception and tells the program when the lease has passed.",
+            ),
         },
     ],
     left_out: &[
-        "`auto_renewal` renews every two thirds of `expire`: `--set lock.renew_every=2/3`. Off where nobody says so, there \
-         as here. It takes a connection of the pool; here the one on which the lock was taken.",
+        "`auto_renewal` renews every two thirds of `expire`: `--set lock.renew_every=2/3`. Off where nobody says \
+         so, there as here. It takes a connection of the pool; here the one on which the lock was taken.",
         "`reset` and `reset_all`, which delete whoever's lock it is.",
         "A timeout is cut to whole seconds, and one of 0 is none. One above `expire` is refused; here it is \
          as none, and is over when it has passed.",

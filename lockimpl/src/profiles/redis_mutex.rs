@@ -24,10 +24,10 @@ pub(super) static REDIS_MUTEX: Profile = Profile {
                    between.",
             scenario: "redis-mutex",
             repaired: "redis-mutex/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Option("expire"),
         },
         Flaw {
-            what: "A client whose clock is ahead takes a lock that is held.",
+            what: "A client whose clock is ahead by more than what is left of the lease takes a lock that is held.",
             scenario: "redis-mutex-clocks",
             repaired: "redis-mutex-clocks/repaired",
             remedy: Remedy::Option("expire"),

@@ -54,8 +54,8 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
         },
     ],
     left_out: &[
-        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task of its \
-         own.",
+        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task \
+         of its own.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say. Its option `retry_delay` of 100 ms \
          is read by nobody.",
         "A time limit for replies and connections, which its user may set, and which is off.",

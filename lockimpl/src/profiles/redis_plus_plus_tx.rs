@@ -55,8 +55,8 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     ],
     left_out: &[
         "Its transactions (WATCH, GET, MULTI, EXEC): here one script a node.",
-        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task of its \
-         own.",
+        "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task \
+         of its own.",
         "An error of one node throws out of the whole attempt: here such a node has no vote.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say.",
     ],

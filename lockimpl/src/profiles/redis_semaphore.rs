@@ -78,8 +78,8 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     ],
     left_out: &[
         "That a holder without `onLockLost` is told by an error that ends its process; here it stops its work",
-        "That a renewal that falls due while another is under way waits for the next tick of its timer: here it is sent \
-         when the other has come to something",
+        "That a renewal that falls due while another is under way waits for the next tick of its timer: here it \
+         is sent when the other has come to something",
         "That an extension asks for the key again on nodes that lacked it",
         "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
         "Version 5.8 over ioredis 6: `--set lock.reconnect=ioredis-6`",

@@ -129,8 +129,8 @@ fn switches() -> Switches {
 }
 
 const LEFT_OUT: &[&str] = &[
-    "The watchdog is there where no lease is asked for: `--set lock.renew_every=none` is a call with one. Its timer is \
-     one for all locks of a process, so that the first renewal may come sooner than here.",
+    "The watchdog is there where no lease is asked for: `--set lock.renew_every=none` is a call with one. Its \
+     timer is one for all locks of a process, so that the first renewal may come sooner than here.",
     "`LockRenewalFailureListener`, which is told of a renewal that was an error, if there is one.",
     "An election: who is promoted is what a scenario says.",
     "The key for each release that lets one be sent twice (`redisson_unlock_latch`)",

@@ -31,7 +31,7 @@ pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
                longer than the keys last.",
         scenario: "redlock-antirez-clock",
         repaired: "redlock-antirez-clock/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::MEASURE,
     }],
     left_out: &[
         "It has no extension: the engine's is here.",

@@ -34,8 +34,9 @@ pub(super) static REDLOCK_PY: Profile = Profile {
             scenario: "redlock-py-late-clean-up",
             repaired: "redlock-py-late-clean-up/repaired",
             remedy: Remedy::Code(
-                "Set `retry_count=1`, and call `lock` again yourself: each call has a token of its own \
-                 (`doublehold run redlock-py-late-clean-up/one-attempt-a-call`).",
+                "Set `retry_count=1`, and call `lock` in a loop of your own: each call has a \
+                                  token of its own (`doublehold run \
+                                  redlock-py-late-clean-up/one-attempt-a-call`).",
             ),
         },
         Flaw {
@@ -43,7 +44,7 @@ pub(super) static REDLOCK_PY: Profile = Profile {
                    is longer than the keys last.",
             scenario: "redlock-py-clock",
             repaired: "redlock-py-clock/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::MEASURE,
         },
     ],
     left_out: &[

@@ -36,14 +36,14 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
                    hold a lock of 5 s until the first one extends it.",
             scenario: "rueidislock",
             repaired: "rueidislock/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Option("KeyValidity"),
         },
         Flaw {
             what: "A node whose clock is ahead by more than the lease sets no key at all: every client is granted \
                    the lock at once.",
             scenario: "rueidislock-no-exclusion",
             repaired: "rueidislock-no-exclusion/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Option("KeyValidity"),
         },
     ],
     left_out: &[

@@ -43,7 +43,8 @@ pub(super) static SHEDLOCK: Profile = Profile {
         },
     ],
     left_out: &[
-        "`safeUpdate` changes how it gives back and how it extends. Here these are two switches, `release` and `extend_by`.",
+        "`safeUpdate` changes how it gives back and how it extends. Here these are two switches, `release` and \
+         `extend_by`.",
         "It never waits: a task whose lock is taken is skipped. Here programs ask again.",
         "`lockAtLeastFor`, by which a release keeps the key for a while.",
         "KeepAliveLockProvider, which extends beside the task. Here programs extend.",

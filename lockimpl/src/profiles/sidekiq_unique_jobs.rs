@@ -6,7 +6,7 @@ use crate::switch::Switches;
 pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
     name: "sidekiq-unique-jobs",
     also: &["SidekiqUniqueJobs", "while_executing", "mhenrixon/sidekiq-unique-jobs"],
-    library: "sidekiq-unique-jobs",
+    library: "sidekiq-unique-jobs (while_executing)",
     language: "Ruby",
     version: "9.0.0.alpha1",
     files: "github.com/mhenrixon/sidekiq-unique-jobs 76aa8c9: lib/sidekiq_unique_jobs/lua/lock.lua, \
@@ -23,8 +23,8 @@ pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
     },
     open: &["expiry", "request_timeout"],
     flaws: &[Flaw {
-        what: "A worker that is killed leaves its lock: no equal job runs until the reaper has looked, up to ten \
-               minutes later; where `reaper` is off, none ever runs.",
+        what: "A worker that is killed leaves its lock: no equal job runs until the reaper has looked, up to \
+               `reaper_interval` later, which is ten minutes; where `reaper` is off, none ever runs.",
         scenario: "sidekiq-unique-jobs",
         repaired: "sidekiq-unique-jobs/repaired",
         remedy: Remedy::Option("lock_ttl"),

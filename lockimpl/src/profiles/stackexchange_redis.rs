@@ -28,11 +28,11 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
                told.",
         scenario: "stackexchange-redis",
         repaired: "stackexchange-redis/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::MEASURE,
     }],
     left_out: &[
-        "On Redis 8.4 it compares by DELEX and SET IFEQ: `--set lock.release=delex-ifeq --set lock.extend_by=set-ifeq`. Before, by a \
-         transaction (WATCH), for which there is a script here.",
+        "On Redis 8.4 it compares by DELEX and SET IFEQ: `--set lock.release=delex-ifeq --set \
+         lock.extend_by=set-ifeq`. Before, by a transaction (WATCH), for which there is a script here.",
         "The token is the caller's: here it is new for each call.",
         "Its backlog, which keeps commands while there is no connection.",
     ],

@@ -34,7 +34,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
                    its keys have ended.",
             scenario: "symfony-combined-clock",
             repaired: "symfony-combined-clock/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::MEASURE,
         },
         Flaw {
             what: "An extension that misses its quorum deletes the lock everywhere, though most of the lease is \
@@ -50,7 +50,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
         "The store's initial lease of 300 s, which an acquisition shortens in a second round of commands.",
         "A token lasts as long as the Lock object: here as long as a call.",
         "It stops asking where a majority cannot be met any more: here all nodes are asked.",
-        "A program that lets the exception of a failed extension end its work loses nothing: here it goes on until its \
-         old deadline.",
+        "A program that lets the exception of a failed extension end its work loses nothing: here it goes on \
+         until its old deadline.",
     ],
 };

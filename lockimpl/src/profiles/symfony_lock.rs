@@ -42,7 +42,7 @@ pub(super) static SYMFONY_LOCK: Profile = Profile {
                    its key has ended.",
             scenario: "symfony-lock-clock",
             repaired: "symfony-lock-clock/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::MEASURE,
         },
     ],
     left_out: &[

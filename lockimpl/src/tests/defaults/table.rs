@@ -314,7 +314,7 @@ pub(super) const READ: &[Read] = &[
         Some(Duration::from_secs(8)),
         &[
             ("order", "parallel"),
-            ("node_timeout", "400ms"), // a twentieth of the lease
+            ("node_timeout", "5s"), // ReadTimeout of go-redis 9.22
             ("tries", "32"),
             ("retry_delay", "250ms"),
             ("retry_least", "50ms"),

@@ -437,6 +437,7 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         &[("lock.initial_ttl", "5s")],
         &[(LV, "holds")],
     ),
+    contrast("redsync/context-timeout", "nobody waits for it", &[("faults.0.by", "300ms")], HOLDS),
     contrast("multi-lock/elapsed", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
     contrast("multi-lock/majority", "members have a shorter lease at first", WHOLE_LEASE, HOLDS),
 ];
