@@ -31,8 +31,16 @@ pub fn takes(lock: &Descriptor) -> String {
     }
 }
 
-/// The way out after a key that no lock takes: those that are called alike, or where all are listed, which are many.
+/// Names that libraries have for how long a lease lasts.
+const LEASES: [&str; 7] =
+    ["lease", "lease_time", "lock_timeout", "expire", "expires_in", "duration", "auto_release_time"];
+
+/// The way out after a key that no lock takes: the one that is meant, those that are called alike, or where all are
+/// listed, which are many.
 pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
+    if LEASES.contains(&typed.to_lowercase().as_str()) && known.contains(&"ttl") {
+        return "how long a lease lasts is `ttl`".to_owned();
+    }
     match suggest::alike(typed, known)[..] {
         [] => "`doublehold locks NAME` shows what a lock takes".to_owned(),
         _ => suggest::hint(typed, known),
@@ -109,6 +117,14 @@ mod tests {
         }
         assert_eq!(hint(&locks, "LokcManager"), "did you mean `bullmq`?");
         assert!(called(&locks, "").is_empty());
+    }
+
+    #[test]
+    fn a_librarys_word_for_its_lease_is_told_ours() {
+        let known = ["algorithm", "ttl", "lease_from"];
+        assert_eq!(hint_at_key("lease", &known), "how long a lease lasts is `ttl`");
+        assert_eq!(hint_at_key("lease_form", &known), "did you mean `lease_from`?");
+        assert_eq!(hint_at_key("lease", &["lease_from"]), "did you mean `lease_from`?");
     }
 
     #[test]
