@@ -38,10 +38,14 @@ pub(crate) static BULL: Profile = Profile {
         Flaw {
             what: "A worker that cannot reach Redis for longer than the lock lasts goes on with its job, and \
                    another worker is given the job as well: nothing stops the processor when a renewal fails or \
-                   is refused, nor can the processor ask.",
+                   is refused.",
             scenario: "bull-renewal-fails",
             repaired: "bull-renewal-fails/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Call the job's `extendLock` in the processor, and stop when the lock's \
+                                  duration has passed since the last one was sent that succeeded. Or set \
+                                  `maxStalledCount: 0`: a stalled job fails then, and is given to nobody.",
+            ),
         },
         Flaw {
             what: "A renewal that fails is the last one: `lock-extension-failed` is emitted, and no timer is set \

@@ -68,7 +68,10 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
                    last reply: a holder that is cut off is told 3 s or more after its keys have ended.",
             scenario: "distributedlock-redis-told-late",
             repaired: "distributedlock-redis-told-late/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Take an `Expiry` that is longer than your work, read a monotonic clock right \
+                                  before you ask for the lock, and begin no write when it has passed since then.",
+            ),
         },
     ],
     left_out: &[

@@ -55,14 +55,18 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
             what: "If half of an even number of nodes say yes and half say no, the call never ends.",
             scenario: "node-redlock-tie",
             repaired: "node-redlock-tie/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code("Use an odd number of nodes."),
         },
         Flaw {
             what: "The signal of `using()` is set when an extension has failed, and an extension that still waits \
                    for its nodes has not failed: the lease ends while the routine works on.",
             scenario: "node-redlock-using",
             repaired: "node-redlock-using/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "With `commandTimeout: 100` of ioredis, and `retryCount: 0` and \
+                                  `automaticExtensionThreshold: 5000` of Redlock, an extension has failed before \
+                                  a lease of 10 s ends (`doublehold run node-redlock-using/short-time-limits`).",
+            ),
         },
     ],
     left_out: &[

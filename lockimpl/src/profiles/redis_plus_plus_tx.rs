@@ -43,14 +43,20 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
                    holder is never told that the lock is lost.",
             scenario: "redis-plus-plus-tx",
             repaired: "redis-plus-plus-tx/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Leave `RedMutexOptions::scripting` on, as it is by default: `RedMutex` by \
+                                  scripts has another flaw instead.",
+            ),
         },
         Flaw {
             what: "A failed attempt is given back with the resource's name where its token should be: what it has \
                    won stays for a lease.",
             scenario: "redis-plus-plus-tx-leftovers",
             repaired: "redis-plus-plus-tx-leftovers/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Leave `RedMutexOptions::scripting` on, as it is by default: `RedMutex` by \
+                                  scripts has another flaw instead.",
+            ),
         },
     ],
     left_out: &[

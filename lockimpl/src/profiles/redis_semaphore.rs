@@ -67,13 +67,15 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
         },
         Flaw {
             what: "One stopped node of three delays a renewal, and no other renewal is sent meanwhile: the keys \
-                   on the other two end, and the holder is not told. With a `commandTimeout` renewals go on, and \
-                   a clean-up that is late may delete a later key of the same client \
-                   (`doublehold run redis-semaphore-renewal/command-timeout`): all keys of a mutex object have \
-                   one token.",
+                   on the other two end, and the holder is not told.",
             scenario: "redis-semaphore-renewal",
             repaired: "redis-semaphore-renewal/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "With `commandTimeout` of ioredis renewals go on, and two do not hold it. A \
+                                  clean-up that is late may then delete a later key of the same mutex object, as \
+                                  all of them have one token (`doublehold run \
+                                  redis-semaphore-renewal/command-timeout`).",
+            ),
         },
     ],
     left_out: &[

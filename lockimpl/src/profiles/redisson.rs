@@ -71,7 +71,11 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
                their priorities are the same, it promotes the one that has received most, which is the right one.",
         scenario: "redisson-replicated",
         repaired: "redisson-replicated/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::Code(
+            "After `lock()`, write something to the same master in a batch with `sync(2, …)`, \
+                              and call `unlock()` unless its `getSyncedSlaves()` is 2: replicas have what came \
+                              before. (Not tried here.)",
+        ),
     }],
     left_out: LEFT_OUT,
 };
@@ -101,7 +105,10 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
                `tryLock()` without a wait.",
         scenario: "redisson-redlock",
         repaired: "redisson-redlock/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::Code(
+            "Read a monotonic clock right before `tryLock()`, and call `unlock()` if the lease \
+                              has passed when you have it.",
+        ),
     }],
     left_out: &[
         "`lock` asks in turns of a time that it draws; here a turn has the whole time that its client has.",

@@ -43,14 +43,22 @@ pub(super) static REDLOCK_NET: Profile = Profile {
                    asks it writes under a lock that another client holds.",
             scenario: "redlock-net",
             repaired: "redlock-net/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Read a monotonic clock right before you ask for the lock, and begin no write \
+                                  when its lease has passed since then. The work has to fit into one lease: \
+                                  nothing tells when an extension was sent.",
+            ),
         },
         Flaw {
             what: "An extension that comes after the lease has ended sets the keys again, and the holder is not \
                    told that another client had the lock in between.",
             scenario: "redlock-net-extends-again",
             repaired: "redlock-net-extends-again/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code(
+                "Read a monotonic clock right before you ask for the lock, and begin no write \
+                                  when its lease has passed since then. The work has to fit into one lease: \
+                                  nothing tells when an extension was sent.",
+            ),
         },
     ],
     left_out: &[

@@ -28,7 +28,10 @@ pub(super) const RSLOCK: Profile = Profile {
                until they end.",
         scenario: "rslock",
         repaired: "rslock/repaired",
-        remedy: Remedy::Authors,
+        remedy: Remedy::Code(
+            "Ask for a short lease, and extend it once you have it: what a failed attempt \
+                              leaves behind ends sooner.",
+        ),
     }],
     left_out: &[
         "`using()`, which extends 500 ms before the end by unsigned arithmetic: below about 505 ms it never does",

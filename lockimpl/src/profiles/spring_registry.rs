@@ -35,7 +35,7 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
                    the key.",
             scenario: "spring-registry",
             repaired: "spring-registry/repaired",
-            remedy: Remedy::Authors,
+            remedy: Remedy::Code("Give it half of the time that you have, as it may wait for that twice."),
         },
         Flaw {
             what: "All locks of a registry have one id: a release that is late deletes the key of the next holder \
