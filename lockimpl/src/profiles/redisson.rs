@@ -74,7 +74,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
         remedy: Remedy::Code(
             "After `lock()`, write something to the same master in a batch with `sync(2, …)`, \
                               and call `unlock()` unless its `getSyncedSlaves()` is 2: replicas have what came \
-                              before. (Not tried here.)",
+                              before. This was not tried here.",
         ),
     }],
     left_out: LEFT_OUT,

@@ -238,7 +238,7 @@ fn the_page_of_libraries_says_of_each_flaw_who_can_change_it_and_whether_it_was_
     let (shown, change) = flaw("redlock-py", "redlock-py-late-clean-up");
     assert!(shown.ends_with(" *Measured* in the library itself: two held it for 1.501 s."), "{shown}");
     assert!(change.starts_with("  - **Your code can avoid it.** Set `retry_count=1`, "), "{change}");
-    let (shown, change) = flaw("node-redlock", "node-redlock-tie");
+    let (shown, change) = flaw("asynq", "asynq");
     assert!(!shown.contains("Measured"), "{shown}");
     assert!(change.starts_with("  - Only its authors can change it. "), "{change}");
     let (_, change) = flaw("redis-semaphore", "redis-semaphore");

@@ -148,6 +148,8 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
     }
     let node = facts.run.history.header().node(it.node);
     if it.held_client == Some(it.client) && it.op == KeyOp::Release {
+        // Of an attempt that was never granted there is no telling which came first.
+        facts.claim(it.held)?;
         let (release, whose) = lost::release_of(facts, facts.claim(it.by)?, it.held, "");
         return Some(format!("{}'s {release} deleted {whose} on {}", facts.client(it.client), clean(&node)));
     }
