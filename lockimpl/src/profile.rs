@@ -47,7 +47,7 @@ pub struct Flaw {
     pub scenario: &'static str,
     /// The same scenario with one switch set otherwise, in which it does not happen.
     pub repaired: &'static str,
-    /// What its users can do about it.
+    /// The way out that its users have.
     pub remedy: Remedy,
 }
 

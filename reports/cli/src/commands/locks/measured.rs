@@ -161,7 +161,7 @@ const MEASURED: &[Measured] = &[
     },
 ];
 
-/// What was measured of the flaw that a scenario shows as it stands, in words; nothing if nobody has measured it.
+/// The figure that was measured of the flaw that a scenario shows as it stands, in words; nothing if there is none.
 pub(super) fn of(scenario: &str) -> Option<String> {
     let row = MEASURED.iter().find(|row| row.scenario == scenario && row.sets.is_empty());
     row.map(|row| row.figure.words())

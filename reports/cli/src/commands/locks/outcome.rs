@@ -14,10 +14,10 @@ pub(super) struct Outcome(Vec<Report>);
 
 /// A wait that was longer than its scenario allows.
 pub(super) struct Wait {
-    /// How long, in nanoseconds.
+    /// Its length in nanoseconds.
     pub(super) ns: u64,
     allowed_ns: u64,
-    /// Whether it ended with the lock.
+    /// It ended with the lock.
     pub(super) obtained: bool,
 }
 
