@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use doublehold::picture::picture;
-use doublehold::style::Style;
 use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, Reading, ReleaseOutcome,
     RunOutcome, TrueNs, judge,
 };
+use doublehold_render::picture::picture;
+use doublehold_render::style::Style;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{HostIndex, HostSetup, Role, Scenario};
 use doublehold_scenarios::{Seed, catalog};

@@ -2,7 +2,7 @@
 //!
 //! Text from scenario files is shown on terminals, so [`wrap`] lets nothing through that a terminal obeys.
 
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 /// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `rest`. A word that
 /// is wider than a line gets one of its own; a number and its unit are one word.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
-use doublehold_words::{clean, duration, list};
+use doublehold_text::{clean, duration, list};
 
 use crate::layout::{left, to_ascii, wrap};
 use crate::picture::{picture, picture_of_history};

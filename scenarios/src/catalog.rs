@@ -9,8 +9,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::format::Source;

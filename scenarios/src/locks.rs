@@ -4,7 +4,7 @@
 //! command that lists all.
 
 use doublehold_lockimpl::Descriptor;
-use doublehold_words::suggest;
+use doublehold_text::suggest;
 
 /// As many names as a sentence has room for.
 const NAMES_MAX: usize = 6;

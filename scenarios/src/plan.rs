@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::Seed;
-use doublehold_words::{shell, shorten};
+use doublehold_text::{shell, shorten};
 use serde::Serialize;
 
 use crate::catalog::read_text;

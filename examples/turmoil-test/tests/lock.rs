@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use doublehold_guest::{Guest, Guests, NodeConfig, Notebook};
 use doublehold_history::{History, Predicate, ReleaseOutcome, Verdict, judge};
+use doublehold_turmoil::{Guest, Guests, NodeConfig, Notebook};
 use tokio::time::sleep;
 use turmoil_test::{LeaseFrom, Lock};
 

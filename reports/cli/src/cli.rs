@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
-use doublehold_words::marked;
+use doublehold_text::marked;
 
 use crate::commands;
 use crate::error::CliError;

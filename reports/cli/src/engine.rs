@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Scenario, SimEngine};
-use doublehold_turmoil::TurmoilEngine;
-use doublehold_words::clean;
+use doublehold_text::clean;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 use crate::error::CliError;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use doublehold_words::{clean, list};
+use doublehold_text::{clean, list};
 
 use crate::error::CliError;
 use crate::output::{self, OutputFile};

@@ -5,7 +5,7 @@
 use std::num::ParseIntError;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use crate::error::CliError;
 

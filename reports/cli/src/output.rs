@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use doublehold_sweeps::records::opening::{self, Refusal};
-use doublehold_words::clean;
+use doublehold_text::clean;
 use same_file::Handle;
 use tempfile::NamedTempFile;
 

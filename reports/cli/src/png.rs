@@ -68,8 +68,8 @@ fn reading() -> Reading<'static> {
 
 #[cfg(test)]
 mod tests {
-    use doublehold::picture::view::View;
     use doublehold_pages::figure::{Options, svg};
+    use doublehold_render::picture::view::View;
     use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 
     use super::png;

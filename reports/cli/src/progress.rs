@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use doublehold_words::{duration, several};
+use doublehold_text::{duration, several};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar on standard error and words beside it, as indicatif's templates have them; nothing is drawn unless a terminal

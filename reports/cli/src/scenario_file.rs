@@ -4,7 +4,7 @@
 //! command names the seed, wherever it is said.
 
 use doublehold_scenarios::{Scenario, Seed};
-use doublehold_words::shell;
+use doublehold_text::shell;
 
 use crate::engine::Choice;
 

@@ -6,7 +6,7 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-use doublehold::style::Style;
+use doublehold_render::style::Style;
 
 /// How a result is to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

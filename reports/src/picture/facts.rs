@@ -8,7 +8,7 @@ use doublehold_history::{
 };
 use doublehold_scenarios::report::{KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;

@@ -48,7 +48,7 @@ use crate::style::{Paint, Style};
 /// there is only the list.
 ///
 /// ```
-/// use doublehold::{picture::picture, style::Style};
+/// use doublehold_render::{picture::picture, style::Style};
 /// use doublehold_scenarios::{Engine, SimEngine, catalog};
 ///
 /// let scenario = catalog::load("lease-pause", &[])?;

@@ -24,7 +24,7 @@ FLAGS = [
 ]
 USE = pathlib.Path(__file__).with_name("use.js").read_text(encoding="utf-8")
 # Nanoseconds, and how reports say them.
-DURATIONS = pathlib.Path(__file__).parents[3] / "scenarios/words/src/durations.txt"
+DURATIONS = pathlib.Path(__file__).parents[3] / "scenarios/text/src/durations.txt"
 # The page's functions are in a module, which nobody outside can call: those for words are taken out of its text.
 SCRIPT = pathlib.Path(__file__).parents[2] / "pages/src/figure/page/page.js"
 WORDS = SCRIPT.read_text(encoding="utf-8").split("// ---- words")[1].split("\n", 1)[1].split("// Exact")[0]

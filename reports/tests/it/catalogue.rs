@@ -6,8 +6,8 @@
 
 use std::thread;
 
-use doublehold::picture::account;
 use doublehold_history::Predicate;
+use doublehold_render::picture::account;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use doublehold_search::cause::explained;

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold::picture::view::View;
-use doublehold::style::Style;
-use doublehold::{json, picture, text};
 use doublehold_history::{
     Bounds, CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, ObjectId, Predicate,
     Reading, ReleaseOutcome, RunOutcome, TrueNs, judge,
 };
 use doublehold_pages::figure;
+use doublehold_render::picture::view::View;
+use doublehold_render::style::Style;
+use doublehold_render::{json, picture, text};
 use doublehold_scenarios::detail::{ClockLine, Detail, HostClocks, Message, Phrase, PhraseKind};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};

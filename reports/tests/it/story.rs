@@ -1,8 +1,8 @@
 //! Who and what a picture shows where there is much of it: many clients, many links, more events than fit.
 
-use doublehold::picture::{account, picture};
-use doublehold::style::Style;
 use doublehold_history::{EventKind, Evidence, Predicate};
+use doublehold_render::picture::{account, picture};
+use doublehold_render::style::Style;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
 

@@ -5,7 +5,7 @@
 
 use doublehold_history::{Evidence, Predicate};
 use doublehold_scenarios::report::Summary;
-use doublehold_words::duration;
+use doublehold_text::duration;
 use serde::Deserialize;
 
 /// A figure of a run.

@@ -1,7 +1,7 @@
 //! Some of the claims, as typed: `L,T`, `one-node`, `L4b`.
 
 use doublehold_scenarios::topics::TOPICS;
-use doublehold_words::suggest;
+use doublehold_text::suggest;
 use thiserror::Error;
 
 use crate::claims::DebateClaim;
@@ -60,5 +60,5 @@ fn unknown(word: &str, claims: &[DebateClaim]) -> UnknownClaim {
     } else {
         format!("did you mean {}?", suggest::either(&near))
     };
-    UnknownClaim { word: doublehold_words::shorten(word), hint }
+    UnknownClaim { word: doublehold_text::shorten(word), hint }
 }

@@ -309,7 +309,7 @@ pub struct TrueNs(pub u64);
 
 /// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
 pub fn instant(at: TrueNs) -> String {
-    doublehold_words::seconds(at.0.into())
+    doublehold_text::seconds(at.0.into())
 }
 
 impl TrueNs {

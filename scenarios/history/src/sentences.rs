@@ -2,7 +2,7 @@
 //!
 //! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
 
-use doublehold_words::{duration, list, seconds};
+use doublehold_text::{duration, list, seconds};
 
 use crate::event::instant;
 use crate::event::{CallId, ClientId, ClockKind, KeyOp};

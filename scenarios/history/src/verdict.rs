@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use doublehold_words::every;
+use doublehold_text::every;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

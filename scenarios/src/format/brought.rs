@@ -3,7 +3,7 @@
 //! A failover answers what happened to a master, and comes so much later. Drawn by themselves the two would seldom
 //! meet. So both come from one draw, and neither without the other.
 
-use doublehold_words::suggest;
+use doublehold_text::suggest;
 use toml::Table;
 
 use super::fault::bounded;

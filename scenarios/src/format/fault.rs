@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw};
-use doublehold_words::{signed_typed, suggest, typed};
+use doublehold_text::{signed_typed, suggest, typed};
 use toml::{Table, Value};
 
 use super::key::Choices;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 use doublehold_sim_redis::core::KeyEvents;
-use doublehold_words::{exact_duration, several, shorten, suggest};
+use doublehold_text::{exact_duration, several, shorten, suggest};
 
 use super::key::Choices;
 use super::key::{Key, words_of};

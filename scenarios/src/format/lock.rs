@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
-use doublehold_words::shorten;
-use doublehold_words::{suggest, typed};
+use doublehold_text::shorten;
+use doublehold_text::{suggest, typed};
 use toml::Table;
 
 use super::key::Key;

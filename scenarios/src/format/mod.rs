@@ -44,7 +44,7 @@ mod write;
 
 use std::time::Duration;
 
-use doublehold_words::{shorten, typed};
+use doublehold_text::{shorten, typed};
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
 pub use made::NoMoment;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use crate::error::ScenarioError;
 use crate::model::scenario::{Scenario, Step};

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use doublehold_lockimpl::Facts;
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::hosts::Hosts;
 use super::lock::Chosen;

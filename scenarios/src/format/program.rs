@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{LockId, ObjectId};
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::key::Key;
 use super::lock::Chosen;

@@ -1,8 +1,8 @@
 //! What the locks protect: the objects, which lock is whose, and what the resource checks.
 
 use doublehold_history::{FencingCheck, LockId, ResourceRules};
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 use toml::Table;
 
 use super::hosts::Hosts;

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
-use doublehold_words as words;
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text as words;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::key::{Choices, Key};
 use super::problem::{ItemOrigin, Problem, Result};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
-use doublehold_words::{shorten, suggest};
+use doublehold_text::{shorten, suggest};
 
 use super::hosts::Hosts;
 use super::key::Key;

@@ -3,7 +3,7 @@
 //! For hints only, and not as further spellings: a file keeps one word for one thing, so that two files that mean the
 //! same read the same, and a plan is found by its words.
 
-use doublehold_words::suggest;
+use doublehold_text::suggest;
 
 /// Kinds of faults, and other words for them. A word that may mean two kinds has both.
 const KINDS: [(&[&str], &[&str]); 19] = [

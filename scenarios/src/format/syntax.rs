@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 use toml::de::Error;
 
 use super::problem::{ItemOrigin, Problem};

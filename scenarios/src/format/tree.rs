@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{ItemOrigin, Problem, Result};

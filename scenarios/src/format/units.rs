@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, RatePpb};
-use doublehold_words::{SIZES, signed_typed, typed};
+use doublehold_text::{SIZES, signed_typed, typed};
 
 /// The longest duration a scenario may name. Ten years of true time are far beyond any lease, and far from overflow.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);

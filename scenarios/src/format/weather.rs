@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold_sim::{Probability, RatePpb};
-use doublehold_words::{exact_duration, shorten};
-use doublehold_words::{suggest, typed};
+use doublehold_text::{exact_duration, shorten};
+use doublehold_text::{suggest, typed};
 use toml::{Table, Value};
 
 use super::fault::{CLOCKS, bounded};

@@ -22,8 +22,8 @@
 
 use std::time::Duration;
 
-use doublehold_words::suggest;
-use doublehold_words::{exact_duration, shorten};
+use doublehold_text::suggest;
+use doublehold_text::{exact_duration, shorten};
 
 use super::key::Key;
 use super::possible::Setting;

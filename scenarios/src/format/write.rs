@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use doublehold_words::{self as words, signed_typed, typed};
+use doublehold_text::{self as words, signed_typed, typed};
 use toml::{Table, Value};
 
 use super::hosts::OTHERS;

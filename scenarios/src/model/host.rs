@@ -3,7 +3,7 @@
 use std::fmt;
 
 use doublehold_sim::RatePpb;
-use doublehold_words::list;
+use doublehold_text::list;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability};
-use doublehold_words::every;
+use doublehold_text::every;
 
 use super::fault::{Effect, Nature};
 

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_words::exact_duration;
-use doublehold_words::{every, ordinal, typed};
+use doublehold_text::exact_duration;
+use doublehold_text::{every, ordinal, typed};
 use serde::{Serialize, Serializer};
 
 /// A moment of a run.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use doublehold_sim::Seed;
-use doublehold_words::list;
+use doublehold_text::list;
 
 /// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
 /// can happen.

@@ -15,7 +15,7 @@ pub use causes::{Cause, Causes, Found, Shares, Violation, What};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
-use doublehold_words::clean;
+use doublehold_text::clean;
 pub use hit::{Hit, StruckAt};
 pub use replay::{Compared, Replay};
 pub(crate) use replay::{HASH_RULES, differing};

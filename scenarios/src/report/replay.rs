@@ -2,7 +2,7 @@
 
 use doublehold_history::Predicate;
 use doublehold_sim::TraceHash;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 /// What this program makes a trace's digest of.
 pub(crate) const HASH_RULES: u32 = TraceHash::RULES;

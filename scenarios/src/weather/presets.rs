@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use doublehold_words::suggest;
+use doublehold_text::suggest;
 
 use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};

@@ -4,8 +4,8 @@
 //! least two where that half is less than the rate, so that rounding does not hide which is higher: `6.0 % (4.1 to
 //! 8.7 %)`. Small rates have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
-use doublehold_words::grouped;
-use doublehold_words::superscript;
+use doublehold_text::grouped;
+use doublehold_text::superscript;
 
 use super::{Estimate, Interval, Reason, Unsupported};
 

@@ -35,7 +35,7 @@
 
 use std::fmt;
 
-use doublehold_words::several;
+use doublehold_text::several;
 
 use super::rates::{Scale, range_words};
 use super::score::{self, Weighted};

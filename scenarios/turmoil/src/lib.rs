@@ -59,7 +59,7 @@ impl Limited for TurmoilEngine {
 /// ```
 /// use doublehold_lockimpl::Registry;
 /// use doublehold_scenarios::{Engine, TakesLocks, catalog};
-/// use doublehold_turmoil::OwnLocksOnTurmoil;
+/// use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 ///
 /// // Here goes `.with(…)` of a lock kind of one's own.
 /// let engine = OwnLocksOnTurmoil::of(Registry::builtin());

@@ -42,7 +42,7 @@ const MOMENTS: [&str; 8] = [
 /// Every row, in the order of FORMAT.md.
 ///
 /// ```
-/// let rows = doublehold_turmoil::table::rows();
+/// let rows = doublehold_turmoil_engine::table::rows();
 /// let loss = rows.iter().find(|row| row.word == "loss").expect("a kind of fault");
 /// assert!(loss.limits[0].is_none() && loss.limits[1].is_some());
 /// ```

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::layout::to_ascii;
 use doublehold::outside::Watched;
-use doublehold::style::Style;
-use doublehold::text;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
+use doublehold_render::layout::to_ascii;
+use doublehold_render::style::Style;
+use doublehold_render::text;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
@@ -26,9 +26,9 @@ use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searcha
 use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
-use doublehold_words::several;
-use doublehold_words::shell;
-use doublehold_words::{clean, list, shorten};
+use doublehold_text::several;
+use doublehold_text::shell;
+use doublehold_text::{clean, list, shorten};
 
 use self::place::Place;
 use super::kept_nodes::KeptNodes;

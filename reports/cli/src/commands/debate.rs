@@ -6,8 +6,8 @@ mod sentences;
 mod text;
 
 use clap::{Args, ValueEnum};
-use doublehold::json::pretty;
 use doublehold_debate::{ClaimRow, DebateClaim, Selection, cases, claims, rows};
+use doublehold_render::json::pretty;
 
 use super::shared::Jobs;
 use crate::error::CliError;

@@ -1,10 +1,10 @@
 //! `doublehold engines`: the simulators that can execute a run, and what each can do.
 
 use clap::Args;
-use doublehold::json;
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
-use doublehold_turmoil::table::{Row, engines, rows};
+use doublehold_render::json;
+use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::style::{Paint, Style};
+use doublehold_turmoil_engine::table::{Row, engines, rows};
 use serde::Serialize;
 
 use crate::error::CliError;

@@ -10,12 +10,12 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold::json;
+use doublehold_render::json;
 use doublehold_scenarios::Scenario;
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_search::shrink::Target;
-use doublehold_words::grouped;
-use doublehold_words::shell;
+use doublehold_text::grouped;
+use doublehold_text::shell;
 
 use self::keep::{Kept, Scenarios};
 use self::shown::Shown;

@@ -5,10 +5,10 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use clap::Args;
-use doublehold::{json, text};
 use doublehold_history::{History, Overall, judge};
+use doublehold_render::{json, text};
 use doublehold_sweeps::records::opening;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use super::meant::{self, Kind};
 use crate::error::CliError;

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use doublehold::json;
-use doublehold::layout::{columns, to_ascii, wrap};
-use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
+use doublehold_render::json;
+use doublehold_render::layout::{columns, to_ascii, wrap};
+use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::ScenarioError;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::topics::{self, TOPICS, Topic};
-use doublehold_words::{clean, several, suggest};
+use doublehold_text::{clean, several, suggest};
 
 use super::meant::{self, Kind};
 use crate::error::CliError;

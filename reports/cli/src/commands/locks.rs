@@ -11,12 +11,12 @@ mod shown;
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use doublehold::json;
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
+use doublehold_render::json;
+use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::locks::{called, hint, named};
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use self::shown::Shown;
 use super::meant::{Kind, other_kind};

@@ -9,7 +9,7 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::weather;
 use doublehold_sweeps::study::Study;
-use doublehold_words::{every, shell, shorten};
+use doublehold_text::{every, shell, shorten};
 
 use crate::error::CliError;
 

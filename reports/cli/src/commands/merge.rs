@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use doublehold_sweeps::records::{Merged, file_name, files_in, merge, shards};
 use doublehold_sweeps::sweep::Shard;
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use crate::error::CliError;
 use crate::exit::Exit;

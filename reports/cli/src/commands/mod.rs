@@ -24,11 +24,11 @@ pub(crate) mod verify_determinism;
 pub(crate) mod weather;
 pub(crate) mod why;
 
-use doublehold::{json, text};
+use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
 use doublehold_scenarios::{Engine, PrepareError, ScenarioError, catalog};
-use doublehold_words::several;
+use doublehold_text::several;
 
 use self::meant::Kind;
 use crate::engine::Choice;

@@ -5,8 +5,8 @@ use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Detailed, Engine, Prepared};
 use doublehold_search::cause::explained;
-use doublehold_words::clean;
-use doublehold_words::shell;
+use doublehold_text::clean;
+use doublehold_text::shell;
 
 use super::meant::{self, Kind};
 use super::timeline::TimelineFile;

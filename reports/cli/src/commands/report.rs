@@ -9,8 +9,8 @@ use doublehold_pages::page::{Material, pages};
 use doublehold_sweeps::records::{examples_in, file_name, files_in};
 use doublehold_sweeps::results::Results;
 use doublehold_sweeps::sweep::Shard;
-use doublehold_words::shell;
-use doublehold_words::{clean, marked};
+use doublehold_text::shell;
+use doublehold_text::{clean, marked};
 
 use crate::commands::merge::folder_of;
 use crate::error::CliError;

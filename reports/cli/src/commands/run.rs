@@ -5,15 +5,15 @@
 mod variants;
 
 use clap::Args;
-use doublehold::json;
+use doublehold_render::json;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed};
 use doublehold_search::cause::explained;
-use doublehold_words::clean;
-use doublehold_words::shell;
+use doublehold_text::clean;
+use doublehold_text::shell;
 use serde::Serialize;
 
 use super::shared::Changes;

@@ -9,7 +9,7 @@ use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::cores;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use crate::error::CliError;
 

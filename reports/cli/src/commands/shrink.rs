@@ -10,8 +10,8 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed};
 use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
-use doublehold_words::shell;
-use doublehold_words::{clean, list};
+use doublehold_text::shell;
+use doublehold_text::{clean, list};
 
 use super::kept_nodes::KeptNodes;
 use super::meant;

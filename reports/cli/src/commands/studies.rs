@@ -1,9 +1,9 @@
 //! `doublehold studies`: the studies that come with the program; of one its file.
 
 use clap::Args;
-use doublehold::layout::{beside, widest};
+use doublehold_render::layout::{beside, widest};
 use doublehold_sweeps::study::{Study, ready};
-use doublehold_words::several;
+use doublehold_text::several;
 
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;

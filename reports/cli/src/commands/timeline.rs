@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use doublehold::picture::view::View;
 use doublehold_pages::figure::{self, Options};
+use doublehold_render::picture::view::View;
 use doublehold_scenarios::Report;
 use doublehold_scenarios::detail::Detail;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use crate::error::CliError;
 use crate::output::{OutputFile, Written};
@@ -64,7 +64,7 @@ fn form_of(path: &str) -> Result<Form, CliError> {
         let endings: Vec<String> = FORMS.iter().map(|(known, _)| format!("`.{known}`")).collect();
         CliError::Usage {
             problem: format!("`--timeline {}` names no form of picture", shorten(path)),
-            hint: format!("end the file's name with {}", doublehold_words::joined(&endings, "or")),
+            hint: format!("end the file's name with {}", doublehold_text::joined(&endings, "or")),
         }
     })
 }

@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use doublehold::json;
+use doublehold_render::json;
 use doublehold_scenarios::{Engine, Prepared, Seed};
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use super::shared::Changes;
 use crate::engine::Choice;

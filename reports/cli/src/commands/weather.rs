@@ -1,7 +1,7 @@
 //! `doublehold weather`: the weathers that come with the program; of one its file, with the reason for each number.
 
 use clap::Args;
-use doublehold::layout::{beside, widest};
+use doublehold_render::layout::{beside, widest};
 use doublehold_scenarios::weather::{preset, presets};
 
 use super::meant::{Kind, other_kind};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use doublehold::json;
 use doublehold_history::judge;
+use doublehold_render::json;
 use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};

@@ -1,12 +1,12 @@
 //! What stands in the rows: waits, claims, writes, keys.
 
-use doublehold::palette::PAPER;
-use doublehold::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 use doublehold_history::TrueNs;
 use doublehold_history::instant;
+use doublehold_render::palette::PAPER;
+use doublehold_render::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::duration;
+use doublehold_text::duration;
 
 use super::inks::{self, FAINT, INK, Pattern, VIOLATION};
 use super::panel::{Bar, Panel};

@@ -2,8 +2,8 @@
 //!
 //! Every strip has a scale of its own: clocks that are years apart and one that is stepped by a second are both read.
 
-use doublehold::picture::view::{ClockSeries, ClockStretch, View};
-use doublehold_words::duration;
+use doublehold_render::picture::view::{ClockSeries, ClockStretch, View};
+use doublehold_text::duration;
 
 use super::inks::{FAINT, INK, LANE};
 use super::lettering::{SIZE, SMALL, clipped};

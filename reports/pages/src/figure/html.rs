@@ -5,8 +5,8 @@
 //! element that holds it, and the script only ever sets text. Four things are put in as they are, without escapes: the
 //! style and the script, which are files of ours; the SVG, which has escaped its texts; and the JSON, see [`inert`].
 
-use doublehold::palette::{OF_RUN, properties};
-use doublehold::picture::view::View;
+use doublehold_render::palette::{OF_RUN, properties};
+use doublehold_render::picture::view::View;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::paper::printable;

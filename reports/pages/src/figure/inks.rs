@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use doublehold::palette::run::{CLOCK, DEATH, DOUBLE, LINK, STOP};
-pub(super) use doublehold::palette::run::{FAINT, GRID, LANE};
-use doublehold::palette::{CLIENTS, PALE_CLIENTS, PAPER};
-pub(super) use doublehold::palette::{INK, VIOLATION};
+use doublehold_render::palette::run::{CLOCK, DEATH, DOUBLE, LINK, STOP};
+pub(super) use doublehold_render::palette::run::{FAINT, GRID, LANE};
+use doublehold_render::palette::{CLIENTS, PALE_CLIENTS, PAPER};
+pub(super) use doublehold_render::palette::{INK, VIOLATION};
 
 /// The colour of the client at this place in the scenario.
 pub(super) fn client(place: usize) -> &'static str {

@@ -1,7 +1,7 @@
 //! Which stretches of a run are worth a panel of their own, at a scale at which single messages can be read.
 
-use doublehold::picture::view::{View, WriteFate};
 use doublehold_history::{Predicate, TrueNs};
+use doublehold_render::picture::view::{View, WriteFate};
 
 /// A stretch of true time and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

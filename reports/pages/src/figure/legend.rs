@@ -1,7 +1,7 @@
 //! What the signs of a figure mean, as far as they are in it.
 
-use doublehold::palette::PAPER;
-use doublehold::picture::view::{View, WriteFate};
+use doublehold_render::palette::PAPER;
+use doublehold_render::picture::view::{View, WriteFate};
 use doublehold_scenarios::fault::Nature;
 
 use super::inks::{self, FAINT, INK, LANE, Pattern, VIOLATION};

@@ -1,7 +1,7 @@
 //! A run as a figure: lanes over true time, to scale, as SVG.
 //!
 //! Like the figures of papers on locks, but exact. Drawn from the view model that the text picture is drawn from
-//! ([`doublehold::picture::view`]). Pure: a view in, markup out; the same view gives the same bytes.
+//! ([`doublehold_render::picture::view`]). Pure: a view in, markup out; the same view gives the same bytes.
 //!
 //! Nothing is left out of the middle of an axis. Where what matters is small against the run, it is drawn once more in
 //! a panel of its own, to a scale of its own.
@@ -22,7 +22,7 @@ mod scale;
 mod shades;
 mod sheet;
 
-use doublehold::picture::view::View;
+use doublehold_render::picture::view::View;
 pub use html::html;
 
 /// How a figure is to be drawn.
@@ -51,7 +51,7 @@ impl Default for Options {
 ///
 /// ```
 /// use doublehold_pages::figure::{Options, svg};
-/// use doublehold::picture::view::View;
+/// use doublehold_render::picture::view::View;
 /// use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 ///
 /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use doublehold::picture::view::{OverlapSpan, View};
 use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
+use doublehold_render::picture::view::{OverlapSpan, View};
 use doublehold_scenarios::detail::Message;
 
 use super::inks::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};

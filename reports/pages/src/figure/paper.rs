@@ -16,7 +16,7 @@
 
 use std::fmt::Write;
 
-use doublehold::palette::PAPER;
+use doublehold_render::palette::PAPER;
 
 /// Elements under each other, in the order in which they are drawn.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The rows of a panel, from top to bottom: clients, nodes, the resource, and one for each kind of fault of links.
 
-use doublehold::picture::view::{ClientLane, FaultSpan, NodeLane, View};
 use doublehold_history::LockId;
+use doublehold_render::picture::view::{ClientLane, FaultSpan, NodeLane, View};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
 /// What a row shows.

@@ -1,9 +1,9 @@
 //! Faults, behind the lanes of the hosts that they strike: a shade while one lasts, a line where one strikes once.
 
-use doublehold::picture::view::FaultSpan;
 use doublehold_history::instant;
+use doublehold_render::picture::view::FaultSpan;
 use doublehold_scenarios::fault::Nature;
-use doublehold_words::duration;
+use doublehold_text::duration;
 
 use super::inks::{INK, Pattern, VIOLATION};
 use super::panel::Panel;

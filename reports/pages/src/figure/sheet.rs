@@ -1,9 +1,9 @@
 //! The whole figure: title, the run's panel, panels of what is small, clocks, sentences.
 
-use doublehold::palette::PAPER;
-use doublehold::picture::view::View;
 use doublehold_history::instant;
-use doublehold_words::duration;
+use doublehold_render::palette::PAPER;
+use doublehold_render::picture::view::View;
+use doublehold_text::duration;
 
 use super::inks::{self, FAINT, INK, VIOLATION};
 use super::insets::{Inset, insets};
@@ -72,7 +72,8 @@ impl Sheet<'_> {
         let view = self.view;
         let title = format!("{}, seed {}: {} of true time", view.scenario, view.seed, duration(view.ended.0));
         self.paragraph(&title, 0.0, r#"font-weight="bold""#);
-        let said = |it: &doublehold::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
+        let said =
+            |it: &doublehold_render::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
         let verdicts: Vec<String> = view.verdicts.iter().map(said).collect();
         self.paragraph(&verdicts.join(" · "), 0.0, &format!(r#"fill="{FAINT}""#));
         self.paragraph(&view.claim, 0.0, "");

@@ -2,7 +2,7 @@
 
 use doublehold_sweeps::study::ready;
 use doublehold_sweeps::sweep::StudyHeader;
-use doublehold_words::shell;
+use doublehold_text::shell;
 
 use super::document::{Block, Line};
 use super::sheet::Sheet;

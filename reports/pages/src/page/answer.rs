@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
-use doublehold_words::{grouped, several};
+use doublehold_text::{grouped, several};
 
 use super::document::{Block, Line};
 use super::rates::{Figures, Rate, SURE};

@@ -1,8 +1,8 @@
 //! What was assumed, in words: the study's sentences, the faults, the worlds, what each predicate means.
 
 use doublehold_sweeps::sweep::{DesignHeader, StudyHeader, WeatherLine};
-use doublehold_words::several;
-use doublehold_words::{digits, rough};
+use doublehold_text::several;
+use doublehold_text::{digits, rough};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Scale, rate_parts};
-use doublehold_words::several;
+use doublehold_text::several;
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;

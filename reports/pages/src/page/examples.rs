@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_sweeps::records::Example;
-use doublehold_words::several;
+use doublehold_text::several;
 
 use super::document::{Block, Figure, Line};
 use super::sheet::Sheet;
@@ -55,7 +55,7 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
 fn facts(sheet: &Sheet<'_>, example: &Example) -> String {
     let values = sheet.values(example.cell / sheet.results.header.designs.len().max(1) as u64);
     let at =
-        if values.is_empty() { String::new() } else { format!(" with {}", doublehold_words::list(&values)) };
+        if values.is_empty() { String::new() } else { format!(" with {}", doublehold_text::list(&values)) };
     let seen = if example.real {
         "seen through redis-rs too"
     } else {
@@ -81,7 +81,7 @@ fn smaller(from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>) -> String {
     if changes.is_empty() {
         return String::new();
     }
-    format!(" Made small, {}.", doublehold_words::list(&changes))
+    format!(" Made small, {}.", doublehold_text::list(&changes))
 }
 
 fn capital(text: &str) -> String {

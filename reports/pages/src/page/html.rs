@@ -10,7 +10,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use doublehold::palette::{OF_SWEEP, properties};
+use doublehold_render::palette::{OF_SWEEP, properties};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Figure, Line, Span, Table};

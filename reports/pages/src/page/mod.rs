@@ -35,10 +35,10 @@ mod spread;
 mod strata;
 mod world;
 
-use doublehold::layout::{left, widths};
+use doublehold_render::layout::{left, widths};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::Results;
-use doublehold_words::several;
+use doublehold_text::several;
 
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
@@ -151,11 +151,11 @@ fn heading(sheet: &Sheet<'_>, point: u64) -> Block {
 
 /// The question, and the ranking in columns.
 fn summary(sheet: &Sheet<'_>) -> String {
-    let mut text = format!("{}\n", doublehold_words::clean(&sheet.results.header.question));
+    let mut text = format!("{}\n", doublehold_text::clean(&sheet.results.header.question));
     for point in sheet.shown() {
         let values = sheet.values(*point);
         if !values.is_empty() {
-            text += &format!("\nwith {}\n", doublehold_words::list(&values));
+            text += &format!("\nwith {}\n", doublehold_text::list(&values));
         }
         text += &in_columns(&ranking::rows(sheet, *point));
     }

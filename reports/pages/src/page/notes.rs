@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use doublehold_sweeps::records::shards;
-use doublehold_words::list;
-use doublehold_words::{grouped, several};
+use doublehold_text::list;
+use doublehold_text::{grouped, several};
 
 use super::Material;
 

@@ -156,7 +156,7 @@ fn seen(sheet: &Sheet<'_>) -> Vec<Predicate> {
 fn unseen(sheet: &Sheet<'_>) -> String {
     let seen = seen(sheet);
     let others: Vec<&str> = COLUMNS.iter().filter(|it| !seen.contains(it)).map(|it| it.as_str()).collect();
-    let list = doublehold_words::list(&others);
+    let list = doublehold_text::list(&others);
     if others.is_empty() { String::new() } else { format!(" Of {list} no violation was seen anywhere.") }
 }
 

@@ -4,9 +4,9 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{
     Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
 };
-use doublehold_words::clean;
-use doublehold_words::{digits, rough, rough_beside, share};
-use doublehold_words::{grouped, several};
+use doublehold_text::clean;
+use doublehold_text::{digits, rough, rough_beside, share};
+use doublehold_text::{grouped, several};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::{Figures, Rate, SURE};

@@ -8,7 +8,7 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{Interval, Scale};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::{Apart, Pairs, Results};
-use doublehold_words::every;
+use doublehold_text::every;
 
 use super::document::Line;
 use super::rates::{Figures, SURE};

@@ -9,8 +9,8 @@ use doublehold_statistics::{
 };
 use doublehold_sweeps::results::Cell;
 use doublehold_sweeps::sweep::Batch;
-use doublehold_words::{digits, share};
-use doublehold_words::{grouped, several};
+use doublehold_text::{digits, share};
+use doublehold_text::{grouped, several};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::{Figures, SURE};
@@ -111,7 +111,7 @@ fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
     let line = |(why, predicates): (String, Vec<&str>)| {
         Line::default()
             .code(sheet.name(cell.design))
-            .text(format!(", {}: {why}.", doublehold_words::list(&predicates)))
+            .text(format!(", {}: {why}.", doublehold_text::list(&predicates)))
     };
     why.into_iter().map(line).collect()
 }
@@ -163,5 +163,5 @@ fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
 /// `no fault`, `1 pause and 2 promote`.
 fn words(faults: &BTreeMap<String, u32>) -> String {
     let parts: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    if parts.is_empty() { "no fault".to_owned() } else { doublehold_words::list(&parts) }
+    if parts.is_empty() { "no fault".to_owned() } else { doublehold_text::list(&parts) }
 }

@@ -1,8 +1,8 @@
 //! Shapes and text on a sheet, in the colours, dashes and markers that designs are told apart by.
 
-use doublehold::palette::DESIGNS;
-pub(super) use doublehold::palette::sweep::{GRID as FAINT, WORDS as GREY};
-pub(super) use doublehold::palette::{INK, PAPER as WHITE};
+use doublehold_render::palette::DESIGNS;
+pub(super) use doublehold_render::palette::sweep::{GRID as FAINT, WORDS as GREY};
+pub(super) use doublehold_render::palette::{INK, PAPER as WHITE};
 
 use crate::figure::paper::{Align, Box2, Paper, number};
 

@@ -4,8 +4,8 @@
 //! known. The thick line is where the rate leaves zero: on one side of it something was seen. Cells are as large as
 //! each other, whatever their values are.
 
-use doublehold::palette::sweep::{RATES as SHADES, UNKNOWN};
-use doublehold_words::{end, is_small, power, share};
+use doublehold_render::palette::sweep::{RATES as SHADES, UNKNOWN};
+use doublehold_text::{end, is_small, power, share};
 
 use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WHITE, WIDTH, draw};
 use super::frame::Field;

@@ -1,6 +1,6 @@
 //! From numbers to places on an axis, and where its ticks are.
 
-use doublehold_words::{digits, is_small, power, rough, rough_beside, share};
+use doublehold_text::{digits, is_small, power, rough, rough_beside, share};
 
 /// What an axis counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

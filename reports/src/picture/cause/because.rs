@@ -2,7 +2,7 @@
 
 use doublehold_history::{Evidence, Predicate};
 use doublehold_scenarios::report::{Cause, Found};
-use doublehold_words::{clean, joined, list};
+use doublehold_text::{clean, joined, list};
 
 use crate::picture::facts::Facts;
 

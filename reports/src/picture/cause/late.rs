@@ -5,7 +5,7 @@ use doublehold_lockimpl::Refusal;
 use doublehold_scenarios::fault::Effect;
 use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::{clean, signed_duration};
+use doublehold_text::{clean, signed_duration};
 
 use super::{expired, nodes};
 use crate::picture::facts::Facts;

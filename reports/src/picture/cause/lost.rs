@@ -6,7 +6,7 @@ use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, LockId, Ove
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::{clean, duration};
+use doublehold_text::{clean, duration};
 
 use super::{expired, lived_its_time, nodes};
 use crate::picture::facts::Facts;

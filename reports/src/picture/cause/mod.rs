@@ -15,7 +15,7 @@ use doublehold_history::{
 };
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_words::{clean, duration, list};
+use doublehold_text::{clean, duration, list};
 use serde::Serialize;
 
 use super::facts::Facts;

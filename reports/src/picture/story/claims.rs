@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use doublehold_history::instant;
 use doublehold_history::{CallId, ClientId, EventKind, LockId, Overlap, ReleaseOutcome, TrueNs};
 use doublehold_lockimpl::Refusal;
-use doublehold_words::{clean, duration, list};
+use doublehold_text::{clean, duration, list};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

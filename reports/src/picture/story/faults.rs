@@ -5,7 +5,7 @@ use doublehold_history::instant;
 use doublehold_scenarios::fault::{Names, Nature};
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

@@ -2,7 +2,7 @@
 
 use doublehold_history::TrueNs;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
-use doublehold_words::list;
+use doublehold_text::list;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, EventKind, KeyOp, ObjectId, TrueNs};
-use doublehold_words::{clean, duration};
+use doublehold_text::{clean, duration};
 
 use super::{Rank, StoryEvent};
 use crate::picture::facts::Facts;

@@ -4,7 +4,7 @@
 
 use doublehold_history::{CallId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::clean;
+use doublehold_text::clean;
 use serde::Serialize;
 
 use super::clients::on_its_clock;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doublehold_history::{CallId, ClientId, Evidence, Predicate, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
-use doublehold_words::clean;
+use doublehold_text::clean;
 use serde::Serialize;
 
 use super::events::EventLine;

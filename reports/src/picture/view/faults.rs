@@ -2,7 +2,7 @@
 
 use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::FaultReport;
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use super::lanes::FaultSpan;
 use crate::picture::facts::Facts;

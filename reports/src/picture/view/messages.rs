@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use doublehold_history::LockId;
 use doublehold_scenarios::Scenario;
 use doublehold_scenarios::detail::{Message, Phrase, PhraseKind};
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 /// Keys and tokens are whatever a scenario and a lock make them.
 pub(super) fn cleaned(mut messages: Vec<Message>) -> Vec<Message> {

@@ -20,7 +20,7 @@ use doublehold_history::{LockId, Predicate, TrueNs};
 use doublehold_scenarios::detail::{Detail, HostClocks, Message};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_words::clean;
+use doublehold_text::clean;
 pub use events::EventLine;
 pub use evidence::EvidenceLine;
 pub use lanes::{
@@ -113,7 +113,7 @@ impl View {
     /// What there is to draw of a run; messages and clocks only with its detail.
     ///
     /// ```
-    /// use doublehold::picture::view::View;
+    /// use doublehold_render::picture::view::View;
     /// use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
     ///
     /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;

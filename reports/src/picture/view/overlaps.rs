@@ -1,7 +1,7 @@
 //! The double holds: where two claims overlap, and where two valid ones do.
 
 use doublehold_history::{Overlap, Predicate};
-use doublehold_words::duration;
+use doublehold_text::duration;
 
 use super::lanes::OverlapSpan;
 use crate::picture::facts::Facts;

@@ -99,7 +99,7 @@ fn known(report: &Report) -> Vec<(String, Named)> {
             format!("what {} had sent arrived when its lease was over", host.name),
             Named::Lease(host.name.clone()),
         ));
-        let offset = doublehold_words::duration(host.wall_offset_ns.unsigned_abs());
+        let offset = doublehold_text::duration(host.wall_offset_ns.unsigned_abs());
         let side = if host.wall_offset_ns > 0 { "ahead" } else { "behind" };
         known.push((
             format!("{}'s wall clock was {offset} {side}", host.name),

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use doublehold::picture::{Account, account};
 use doublehold_history::Verdict;
+use doublehold_render::picture::{Account, account};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Found;
 use doublehold_scenarios::report::Report;
@@ -170,9 +170,10 @@ fn a_failed_extension_that_deletes_its_own_key_is_told_as_such() {
 #[test]
 fn a_client_told_that_its_lock_is_lost_does_not_notice_an_expiry() {
     let report = asked(&world("lost-key"), 1);
-    let told: Vec<String> = doublehold::picture::sentences(&report).into_iter().map(|it| it.words).collect();
+    let told: Vec<String> =
+        doublehold_render::picture::sentences(&report).into_iter().map(|it| it.words).collect();
     assert!(!told.iter().any(|words| words.contains("has expired")), "{told:?}");
-    let drawn = doublehold::picture::picture(&report, &doublehold::style::Style::ASCII);
+    let drawn = doublehold_render::picture::picture(&report, &doublehold_render::style::Style::ASCII);
     let place = |words: &str| drawn.find(words).unwrap_or_else(|| panic!("{words}:\n{drawn}"));
     assert!(
         place("cannot extend its lease: not the owner") < place("c1 stops, its lease being lost"),

@@ -2,9 +2,9 @@
 //!
 //! Events that share a column hide each other, so a lane may leave something out; it must not add anything.
 
-use doublehold::picture::picture;
-use doublehold::style::Style;
 use doublehold_history::{ClientId, EventKind, LockId, TrueNs};
+use doublehold_render::picture::picture;
+use doublehold_render::style::Style;
 use doublehold_scenarios::report::{KeyEnd, Report};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_sim::Record;

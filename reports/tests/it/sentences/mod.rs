@@ -15,7 +15,7 @@ mod waits;
 
 use std::collections::BTreeSet;
 
-use doublehold::picture::{account, sentences};
+use doublehold_render::picture::{account, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};

@@ -10,7 +10,7 @@ mod moved;
 
 use std::path::Path;
 
-use doublehold::picture::{account, sentences};
+use doublehold_render::picture::{account, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, SimEngine};

@@ -8,8 +8,8 @@ mod lost;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold::picture::account;
 use doublehold_history::{CallId, ClientId, EventKind, LockId};
+use doublehold_render::picture::account;
 use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{KeyOrigin, KeySpan, Report};

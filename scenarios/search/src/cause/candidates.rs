@@ -9,7 +9,7 @@ use doublehold_scenarios::model::scenario::{HostIndex, RatePpb, Role, Scenario};
 use doublehold_scenarios::report::violation::grants;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, Report};
 use doublehold_scenarios::report::{Violation, What};
-use doublehold_words::{duration, list};
+use doublehold_text::{duration, list};
 
 /// More than this are not tried; the last before the violation are.
 const CANDIDATES_MAX: usize = 40;

@@ -6,7 +6,7 @@ use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{Expected, Scenario};
 use doublehold_scenarios::{Engine, PrepareError, Prepared, Stepped};
-use doublehold_words::list;
+use doublehold_text::list;
 
 use super::Exploration;
 use super::place::Place;

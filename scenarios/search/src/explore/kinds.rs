@@ -17,8 +17,8 @@ use doublehold_scenarios::model::scenario::{HostSetup, Role, Scenario};
 use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_sim::{ClockKind, DelayLaw};
-use doublehold_words::suggest;
-use doublehold_words::{exact_duration, joined, signed_duration};
+use doublehold_text::suggest;
+use doublehold_text::{exact_duration, joined, signed_duration};
 
 use super::Refused;
 

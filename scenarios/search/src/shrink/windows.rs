@@ -11,7 +11,7 @@ use std::time::Duration;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
-use doublehold_words::{duration, exact_duration};
+use doublehold_text::{duration, exact_duration};
 
 use super::lengths::{Place, is_rate, nanoseconds};
 use super::search::Search;

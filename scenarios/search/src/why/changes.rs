@@ -7,7 +7,7 @@ use std::time::Duration;
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
 use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
-use doublehold_words::typed;
+use doublehold_text::typed;
 
 use crate::shrink::Target;
 use crate::shrink::cast::without_client;

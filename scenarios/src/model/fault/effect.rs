@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
-use doublehold_words::every;
+use doublehold_text::every;
 
 use super::kind::{Kind, Nature, Reach, Slot};
 use super::way::Way;

@@ -17,7 +17,7 @@ use std::fmt;
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
-use doublehold_words::exact_duration;
+use doublehold_text::exact_duration;
 pub use effect::Effect;
 pub use kind::{Kind, Nature, Reach, Slot};
 pub use way::Way;

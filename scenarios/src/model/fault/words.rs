@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use doublehold_sim::DelayLaw;
-use doublehold_words::{exact_duration, signed_duration};
+use doublehold_text::{exact_duration, signed_duration};
 
 use super::effect::Effect;
 use crate::model::host::Names;

@@ -3,8 +3,8 @@
 
 use doublehold_history::{EventKind, History, RunOutcome, TrueNs};
 use doublehold_sim::{Outcome, Run, SimTime, Struck};
-use doublehold_words as words;
-use doublehold_words::exact_duration;
+use doublehold_text as words;
+use doublehold_text::exact_duration;
 
 use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};

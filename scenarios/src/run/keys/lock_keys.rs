@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, EventKind, Header, History, LockId};
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 /// What is known of keys so far.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! What makes the records of two files, or of a file and a study, those of two sweeps: which part differs, how, and
 //! what to do about it.
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use crate::sweep::StudyHeader;
 

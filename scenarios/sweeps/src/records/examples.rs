@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 use serde::{Deserialize, Serialize};
 
 use super::RecordsError;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use doublehold_words::list;
+use doublehold_text::list;
 
 use super::difference::{Difference, difference};
 use super::sound::Checker;

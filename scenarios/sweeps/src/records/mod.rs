@@ -16,7 +16,7 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use doublehold_words::{clean, list};
+use doublehold_text::{clean, list};
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
 pub use merge::{Merged, merge};
 pub use read::Records;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 use serde::Deserialize;
 
 use super::RecordsError;

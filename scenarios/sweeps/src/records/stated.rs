@@ -3,7 +3,7 @@
 //!
 //! The text is not read as a study: a study may name files, and reading records opens no others.
 
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 use toml::{Table, Value};
 
 use crate::sweep::StudyHeader;

@@ -5,7 +5,7 @@ use doublehold_scenarios::format::problem::Result;
 use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::{Item, ItemValue, keys_as_typed};
 use doublehold_scenarios::format::units;
-use doublehold_words::shorten;
+use doublehold_text::shorten;
 
 use super::{Axis, Design, parameters};
 

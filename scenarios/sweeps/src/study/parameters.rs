@@ -26,8 +26,8 @@ use doublehold_scenarios::format::problem::{Problem, Result};
 use doublehold_scenarios::format::section::Field;
 use doublehold_scenarios::format::tree::{Item, ItemValue, Table};
 use doublehold_scenarios::format::vocabulary;
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::weather_node;
 

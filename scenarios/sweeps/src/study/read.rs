@@ -12,8 +12,8 @@ use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::Item;
 use doublehold_scenarios::locks;
 use doublehold_scenarios::model::fault::Effect;
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, parameters};
 

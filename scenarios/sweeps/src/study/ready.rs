@@ -4,8 +4,8 @@ use std::path::Path;
 
 use doublehold_scenarios::catalog::{file_beside, read_text};
 use doublehold_scenarios::error::{FileKind, ScenarioError};
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_text::shorten;
+use doublehold_text::suggest;
 
 use super::Study;
 

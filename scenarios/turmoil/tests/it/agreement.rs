@@ -15,7 +15,7 @@ use doublehold_scenarios::{
     Engine, PrepareError, Prepared, PreparedSim, Scenario, Searchable, Seed, SimEngine, catalog,
 };
 use doublehold_statistics::{Confidence, Proportion};
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 use crate::both::{Difference, Violates};
 use crate::differences::{self, Plan};

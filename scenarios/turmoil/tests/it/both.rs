@@ -11,7 +11,7 @@ use doublehold_scenarios::when::Nth;
 use doublehold_scenarios::{
     Engine, PrepareError, Prepared, PreparedSim, Scenario, Searchable, Seed, SimEngine, Stepped, catalog,
 };
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 /// The one of the two that violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

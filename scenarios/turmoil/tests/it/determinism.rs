@@ -4,7 +4,7 @@
 use std::thread;
 
 use doublehold_scenarios::{Engine, Prepared, catalog};
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 const NAMES: [&str; 4] =
     ["clock-jump", "lease-pause/replicated", "crash-restart", "failover-before-replication"];

@@ -283,7 +283,7 @@ pub(crate) fn are_on_the_page(page: &str, plans: &[Plan]) {
     assert_eq!(named, found, "docs/engines.md explains other plans: {REMEDY}");
 }
 
-const REMEDY: &str = "BLESS=1 cargo test -p doublehold-turmoil --test it -- --ignored differences";
+const REMEDY: &str = "BLESS=1 cargo test -p doublehold-turmoil-engine --test it -- --ignored differences";
 
 #[test]
 fn a_sample_of_the_differences_comes_to_the_forms_on_the_page() {

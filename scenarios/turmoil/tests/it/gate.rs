@@ -9,7 +9,7 @@ use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Searchable, SimEngine, Stepped};
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 /// One call, and a second client that takes whatever the first one loses.
 const CALL: &str = r#"

@@ -1,7 +1,7 @@
 //! Refusals of everything that turmoil's network cannot express: before the run, and all at once.
 
 use doublehold_scenarios::{Engine, Limit, PrepareError, catalog, weather};
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 fn reasons(sets: &[(&str, &str)], with: Option<&str>) -> Vec<String> {
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();

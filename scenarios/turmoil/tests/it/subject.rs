@@ -1,7 +1,7 @@
 //! The engine whose words the rows of `wiring` show: here the second one. So every word of the format does on it what
 //! it says, or is refused.
 
-use doublehold_turmoil::TurmoilEngine;
+use doublehold_turmoil_engine::TurmoilEngine;
 
 pub(crate) fn engine() -> TurmoilEngine {
     TurmoilEngine

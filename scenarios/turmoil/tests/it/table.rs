@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use doublehold_scenarios::format::vocabulary;
-use doublehold_turmoil::table::{engines, rows};
+use doublehold_turmoil_engine::table::{engines, rows};
 
 use crate::pages::{ENGINES, write_or_compare};
 

@@ -2,7 +2,7 @@
 //! lock's own panics. A message says what, why, and how to see it again, since many systems show nothing else.
 
 use doublehold::findings::{Findings, Gap, causes, name_of, words_of};
-use doublehold::style::Style;
+use doublehold_render::style::Style;
 use doublehold_scenarios::Seed;
 use doublehold_search::shrink::Target;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};

@@ -12,8 +12,8 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_search::counterexample::Counterexample;
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
-use doublehold_words::clean;
-use doublehold_words::shell;
+use doublehold_text::clean;
+use doublehold_text::shell;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};

@@ -6,7 +6,7 @@ use doublehold_debate::{
     CaseOutcome, ClaimRow, DebateCase, Flip, Measured, Prediction, Side, Threshold, VerdictCount,
 };
 use doublehold_history::Predicate;
-use doublehold_words::{list, shell};
+use doublehold_text::{list, shell};
 
 /// The command that shows a case: `doublehold run gc-in-flight --set lock.ttl=4s`.
 pub(super) fn command(case: &DebateCase) -> String {

@@ -1,12 +1,12 @@
 //! The table on a terminal: topic by topic, a paragraph for each claim and a line for each of its cases; then who was
 //! confirmed on what.
 
-use doublehold::layout::{left, right, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
 use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, tallies};
 use doublehold_history::Predicate;
+use doublehold_render::layout::{left, right, to_ascii, widest, wrap};
+use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::topics::{TOPICS, Topic};
-use doublehold_words::several;
+use doublehold_text::several;
 
 use super::sentences::{command, confirmed, measured, predicted};
 

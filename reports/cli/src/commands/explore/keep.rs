@@ -10,7 +10,7 @@ use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::explore::{Exploration, Explored};
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use crate::engine::Choice;
 use crate::error::CliError;

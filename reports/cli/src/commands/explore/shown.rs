@@ -4,15 +4,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use doublehold::findings::{name_of, with_way_out};
-use doublehold::layout::{to_ascii, wrap};
-use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
+use doublehold_render::layout::{to_ascii, wrap};
+use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::fault::Fault;
 use doublehold_search::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
 use doublehold_search::shrink::Target;
-use doublehold_words::shell;
-use doublehold_words::{clean, list};
-use doublehold_words::{grouped, several};
+use doublehold_text::shell;
+use doublehold_text::{clean, list};
+use doublehold_text::{grouped, several};
 use serde::Serialize;
 
 use super::keep::Scenarios;

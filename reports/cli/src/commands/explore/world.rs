@@ -1,7 +1,7 @@
 //! The world of a search in words, so that what it came to can be taken for no more than it is.
 
 use doublehold_scenarios::scenario::{DelayLaw, Probability, Scenario};
-use doublehold_words::{exact_duration, list};
+use doublehold_text::{exact_duration, list};
 
 use crate::commands::size_of;
 

@@ -1,8 +1,8 @@
 //! What is known of a library, for people: what was read, how it is set, what is wrong with it and what is not in it.
 
-use doublehold::layout::wrap;
-use doublehold::style::{Paint, Style};
 use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy, Value};
+use doublehold_render::layout::wrap;
+use doublehold_render::style::{Paint, Style};
 
 /// The languages for which there are libraries, in alphabetical order.
 pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {

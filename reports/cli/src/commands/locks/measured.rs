@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use doublehold_lockimpl::Descriptor;
-use doublehold_words::{duration, exact_duration, shell};
+use doublehold_text::{duration, exact_duration, shell};
 
 use super::outcome::Outcome;
 use crate::error::CliError;

@@ -2,7 +2,7 @@
 
 use doublehold_history::{Evidence, Predicate, Verdict, WaitEnd};
 use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
-use doublehold_words::{duration, list};
+use doublehold_text::{duration, list};
 
 use crate::error::CliError;
 

@@ -1,12 +1,12 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
-use doublehold::{json, text};
+use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::style::{Paint, Style};
+use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
 use doublehold_search::cause::explained;
-use doublehold_words::clean;
+use doublehold_text::clean;
 
 use super::super::{exit, meant, scenario};
 use super::Arguments;

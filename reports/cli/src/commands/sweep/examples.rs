@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use doublehold::picture::{self, Account, view::View};
 use doublehold_history::Predicate;
 use doublehold_history::instant;
 use doublehold_pages::figure::{self, Options};
+use doublehold_render::picture::{self, Account, view::View};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::Report;
@@ -22,9 +22,9 @@ use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, fi
 use doublehold_sweeps::results::Results;
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{PredicateCount, Shard, SweepError};
-use doublehold_words::several;
-use doublehold_words::shell;
-use doublehold_words::{clean, list};
+use doublehold_text::several;
+use doublehold_text::shell;
+use doublehold_text::{clean, list};
 
 use crate::engine::Choice;
 use crate::error::CliError;

@@ -16,9 +16,9 @@ use doublehold_scenarios::{Engine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
-use doublehold_words::clean;
-use doublehold_words::shell;
-use doublehold_words::{grouped, several};
+use doublehold_text::clean;
+use doublehold_text::shell;
+use doublehold_text::{grouped, several};
 
 use super::meant::{Kind, other_kind};
 use super::shared::Jobs;

@@ -63,7 +63,7 @@ fn bad(name: &str, text: &str) -> CliError {
     CliError::Usage {
         problem: format!(
             "the variable `{name}` is `{}`, which is no whole number",
-            doublehold_words::shorten(text)
+            doublehold_text::shorten(text)
         ),
         hint: "set it as the job array does, or type `--shard I/N`".to_owned(),
     }

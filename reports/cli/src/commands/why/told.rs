@@ -6,14 +6,14 @@
 //! which nothing was decided, one at most has a mark (Bonferroni: each comparison has its part of that hundredth). The
 //! futures of neighbouring moments share their seeds, which makes chance differences smaller and the test more careful.
 
-use doublehold::layout::{columns, left, right, wrap};
+use doublehold_render::layout::{columns, left, right, wrap};
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
 use doublehold_statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,
 };
-use doublehold_words::{clean, duration, every};
+use doublehold_text::{clean, duration, every};
 
 /// The share of tables that may mark a moment at which nothing was decided.
 const FALSE_MARKS: f64 = 0.01;

@@ -19,7 +19,7 @@ let from = -MARGIN, to = view.ended + MARGIN, cursor = null, chosen = null, hits
 
 function trimmed(text) { return text.includes(".") ? text.replace(/\.?0+$/, "") : text; }
 
-// As the reports say it (`doublehold_words::duration`): the browser test holds both against one table.
+// As the reports say it (`doublehold_text::duration`): the browser test holds both against one table.
 function span(ns) {
   const thousandth = ns < 1e6 ? 1 : ns < 999999500 ? 1e3 : 1e6;
   const size = Math.floor((ns + thousandth / 2) / thousandth) * thousandth;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use doublehold::picture::picture;
-use doublehold::style::Style;
 use doublehold_history::instant;
 use doublehold_history::{Evidence, Predicate, TrueNs, claims};
+use doublehold_render::picture::picture;
+use doublehold_render::style::Style;
 use doublehold_scenarios::catalog;
 use roxmltree::{Document, Node};
 

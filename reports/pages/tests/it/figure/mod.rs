@@ -4,9 +4,9 @@
 mod catalogue;
 mod page;
 
-use doublehold::picture::view::{ClaimBar, View, Wait};
 use doublehold_history::TrueNs;
 use doublehold_pages::figure::{Options, html, svg};
+use doublehold_render::picture::view::{ClaimBar, View, Wait};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;

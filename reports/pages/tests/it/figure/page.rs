@@ -1,7 +1,7 @@
 //! The HTML form: one file that needs nothing else, whatever hosts, keys and locks are called.
 
-use doublehold::picture::view::View;
 use doublehold_pages::figure::{Options, html, svg};
+use doublehold_render::picture::view::View;
 use doublehold_scenarios::catalog;
 use roxmltree::Document;
 

@@ -1,0 +1,372 @@
+//! One's own lock, checked: run in a world from many seeds, and reported with counts, a picture and a plan.
+//!
+//! The door for a crate of one's own, which needs this package alone: everything a lock, a world and a test name is
+//! re-exported here.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use doublehold::check::{Client, Existing, Guard, MultiplexedConnection, Predicate, Wanted, World, check};
+//!
+//! /// A lock as it may stand in a service today: it is given back by a plain `DEL`.
+//! struct Held {
+//!     redis: MultiplexedConnection,
+//!     key: String,
+//!     token: String,
+//! }
+//!
+//! type Taken = redis::RedisResult<Option<Held>>;
+//!
+//! async fn take(mut redis: MultiplexedConnection, client: Client, wanted: Wanted) -> Taken {
+//!     let (key, token) = (wanted.resource, client.token());
+//!     let mut set = redis::cmd("SET");
+//!     set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+//!     let set: Option<String> = set.query_async(&mut redis).await?;
+//!     Ok(set.map(|_| Held { redis, key, token }))
+//! }
+//!
+//! impl Guard for Held {
+//!     fn token(&self) -> Vec<u8> {
+//!         self.token.clone().into()
+//!     }
+//!     async fn release(mut self) -> redis::RedisResult<bool> {
+//!         redis::cmd("DEL").arg(&self.key).query_async(&mut self.redis).await
+//!     }
+//! }
+//!
+//! // Work that takes longer than the lease: by the time c1 gives the lock back, c2 has it.
+//! let world = World::new("long work")
+//!     .nodes(["A"])
+//!     .clients(2, ["acquire", "work 8s..14s", "release"])
+//!     .ttl(Duration::from_secs(10));
+//! let checked = check(&world, Existing::on_one_node("mine", take)).seeds(1..=50).no_files().run()?;
+//! assert!(checked.count(Predicate::WR).violated > 0, "{checked}");
+//! # Ok::<(), doublehold::check::CheckError>(())
+//! ```
+
+mod checked;
+pub(crate) mod names;
+#[cfg(test)]
+mod tests;
+
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fs, io, thread};
+
+pub use doublehold_history::{FencingCheck, Predicate};
+pub use doublehold_lockimpl::{
+    Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
+    Drift, Env, ErrorReply, Existing, Extended, Facts, Form, Grant, Guard, Lock, LockConfig, LockKind,
+    MonotonicTime, NodeName, Nodes, Ratio, RedisRs, Refusal, Registry, Released, Sends, Switches, Task,
+    Timing, Token, WallTime, Wanted,
+};
+pub use doublehold_scenarios::build::World;
+pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::pool::Stuck;
+pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
+pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
+pub use doublehold_scenarios::when::{Event, Mark, When};
+use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
+pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
+use doublehold_search::counterexample::{counterexample, explained_in_time};
+use doublehold_search::hushed::Hushed;
+pub use doublehold_search::many::{Count, Tally};
+use doublehold_search::many::{Many, run_many};
+pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
+pub use redis::aio::MultiplexedConnection;
+
+pub use self::checked::{BadRun, Checked};
+use crate::findings::{self, Shown};
+pub use crate::outside::Outside;
+use crate::outside::{self, Watched};
+use doublehold_render::style::Style;
+use doublehold_render::text;
+
+/// A client's machine in the simulated world.
+pub type Client = doublehold_lockimpl::Client<SimEnv>;
+
+/// The variable that says which one seed is to be run.
+const SEED: &str = "DOUBLEHOLD_SEED";
+
+/// How long the machine may be busy without any run coming to its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Begins a check of `lock` in `world`: of 1,000 seeds, if [`Check::seeds`] says nothing else.
+pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
+    check_on(world, lock)
+}
+
+/// Begins the same check on another engine than the kernel: `check_on::<Other>(&world, lock)`.
+pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<E::Env>) -> Check<E> {
+    let name = lock.descriptor().name;
+    let locks = Registry::builtin().with(lock);
+    Check {
+        world: world.clone(),
+        lock: name,
+        locks,
+        seeds: Seed(1)..=Seed(1000),
+        looking_for: Predicate::ALL.to_vec(),
+        files: Some(Path::new("target").join("doublehold")),
+        patience: PATIENCE,
+        effort: Effort::default(),
+    }
+}
+
+/// Runs again what a check wrote down, with the lock it is about.
+///
+/// [`Report::replays`] says whether it was the same run. It is none any more once the lock's code has changed.
+///
+/// # Errors
+///
+/// If the file is no plan, or one of another lock.
+pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
+    replay_on::<OwnLocks>(plan, lock)
+}
+
+/// Runs it again on another engine than the kernel.
+///
+/// # Errors
+///
+/// If the file is no plan, or one of another lock or engine.
+pub fn replay_on<E>(plan: &Path, lock: impl LockKind<E::Env>) -> Result<Report, CheckError>
+where
+    E: TakesLocks<Prepared: Searchable + Futures>,
+{
+    let locks = Registry::builtin().with(lock);
+    let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
+    let engine = E::of(locks);
+    if engine.name() != plan.engine {
+        return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });
+    }
+    let prepared = engine.prepare(&plan.scenario)?;
+    let report = prepared.run(plan.seed);
+    let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
+    Ok(Report { replays: Some(plan.replayed(&report)), ..report })
+}
+
+/// A check that has not run yet.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is checked until it is run"]
+pub struct Check<E: TakesLocks = OwnLocks> {
+    world: World,
+    lock: &'static str,
+    locks: Registry<E::Env>,
+    seeds: RangeInclusive<Seed>,
+    looking_for: Vec<Predicate>,
+    files: Option<PathBuf>,
+    patience: Duration,
+    effort: Effort,
+}
+
+impl<E: TakesLocks> Check<E> {
+    /// The seeds to run from, by their numbers.
+    pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check<E> {
+        Check { seeds: Seed(*seeds.start())..=Seed(*seeds.end()), ..self }
+    }
+
+    /// What a bad run has to violate to be shown; anything if nothing is said. All is counted in any case.
+    pub fn looking_for(self, predicates: &[Predicate]) -> Check<E> {
+        Check { looking_for: predicates.to_vec(), ..self }
+    }
+
+    /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
+    /// named after the test, the world, the lock and the seed, long names cut; checks that share all four overwrite
+    /// each other's, so give worlds of one test different names, or folders.
+    pub fn files(self, folder: impl Into<PathBuf>) -> Check<E> {
+        Check { files: Some(folder.into()), ..self }
+    }
+
+    /// Writes no files.
+    pub fn no_files(self) -> Check<E> {
+        Check { files: None, ..self }
+    }
+
+    /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
+    pub fn patience(self, patience: Duration) -> Check<E> {
+        Check { patience, ..self }
+    }
+
+    /// Sets the effort of shrinking what is found in weather: its limit of runs, and the nodes that may go. Nodes of a
+    /// lock that takes a quorum of them stay unless this says otherwise.
+    pub fn effort(self, effort: Effort) -> Check<E> {
+        Check { effort, ..self }
+    }
+}
+
+impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
+    /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
+    /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
+    /// the first is shown; the result counts them. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one
+    /// alone, as the last line of what a check prints says.
+    ///
+    /// # Errors
+    ///
+    /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. If something from
+    /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice
+    /// for that, no run may wait, and a little world with a lease of 100 ms is run with and without real time that
+    /// passes, which takes 0.2 s, or 0.5 s with a lock that extends (with one that counts in whole seconds ten times as
+    /// long). Not seen is a real clock that is compared with a lease of the lock's own, whatever the world says, or
+    /// where one client that takes the lock, works, extends and gives back does not come. A mistake of the lock is not
+    /// an error: it is in the result.
+    pub fn run(self) -> Result<Checked, CheckError> {
+        let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
+        let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
+        let hushed = Hushed::new(E::of(self.locks.clone()).prepare(&scenario)?);
+        let watched = Arc::new(Watched::new(hushed, *seeds.start()));
+        let many = Many::of(seeds.clone(), self.patience);
+        let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
+        let prepared = watched.inner();
+        let outside = watched.reached(tally.runs, self.patience)?;
+        let real_time = || prepared.hush(|_| outside::real_time::<E>(&self.locks, &scenario, self.patience));
+        outside.or_else(real_time).map_or(Ok(()), Err)?;
+        if scenario.weather.is_some()
+            && asked_for()?.is_none()
+            && let Some((target, seed)) = self.gravest(&tally)
+        {
+            let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
+            let world = self.world.name().to_owned();
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad) });
+        }
+        let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
+        let shown = first.or_else(|| asked_for().ok().flatten());
+        let explained = |seed| {
+            let report = prepared.run(seed);
+            prepared.hush(|_| explained_in_time(prepared.shared(), report, self.patience))
+        };
+        let bad = shown.map(|seed| self.bad_run(explained(seed))).transpose()?;
+        if let Some(bad) = &bad
+            && (prepared.judge(bad.report.seed).trace_hash != bad.report.trace_hash
+                || first == Some(bad.report.seed) && !is_bad(&bad.report))
+        {
+            return Err(Outside::Another(bad.report.seed).into());
+        }
+        let world = self.world.name().to_owned();
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad })
+    }
+
+    /// The gravest of what is looked for, and the first seed that shows it.
+    fn gravest(&self, tally: &Tally) -> Option<(Target, Seed)> {
+        Target::ALL.into_iter().find_map(|target| Some((target, self.first(tally, target)?)))
+    }
+
+    /// The first seed that shows this, if it is looked for.
+    fn first(&self, tally: &Tally, target: Target) -> Option<Seed> {
+        match target {
+            Target::Panics => tally.panicked.map(|(seed, _)| seed),
+            Target::Violates(predicate) if self.looking_for.contains(&predicate) => tally.of(predicate).first,
+            Target::Violates(_) => None,
+        }
+    }
+
+    fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
+        let engine = E::of(self.locks.clone());
+        let example = counterexample(&engine, &engine, (scenario, seed, target), &self.effort);
+        let example = example.map_err(|error| match error {
+            ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
+            other => CheckError::Shrink(other),
+        })?;
+        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
+        let BadRun { report, text, files, .. } = self.bad_run(example.report)?;
+        Ok(BadRun { report, text: format!("{words}\n{text}"), files, shrunk: Some(example.shrunk) })
+    }
+
+    /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
+    fn stem(&self, seed: Seed) -> String {
+        let test = test().unwrap_or_default();
+        let modules = test.split("::").filter(|name| !name.is_empty());
+        format!("{}.{seed}", names::joined(modules.chain([self.world.name(), self.lock])))
+    }
+
+    fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
+        let replay = replay_line(report.seed);
+        let text = text::run(&report, &replay, &Style::UNICODE);
+        let mut files = Vec::new();
+        if let Some(folder) = &self.files {
+            let stem = folder.join(self.stem(report.seed));
+            let plan = Plan::of(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
+            for (ending, text) in [("txt", &text), ("plan", &plan)] {
+                files.push(write(&stem.with_added_extension(ending), text)?);
+            }
+        }
+        Ok(BadRun { report, text, files, shrunk: None })
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<PathBuf, CheckError> {
+    let failed = |source| CheckError::File { path: path.to_owned(), source };
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    fs::write(path, text).map_err(failed)?;
+    Ok(path.to_owned())
+}
+
+/// Whether a run shows anything bad: that of the first bad seed does, unless it was another run the second time.
+fn is_bad(report: &Report) -> bool {
+    report.panicked.is_some() || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated")
+}
+
+/// The test that asks. Tests run on threads that are named after them.
+fn test() -> Option<String> {
+    thread::current().name().filter(|name| *name != "main").map(str::to_owned)
+}
+
+/// The one seed that somebody wants to see.
+fn asked_for() -> Result<Option<Seed>, CheckError> {
+    match env::var(SEED) {
+        Err(_) => Ok(None),
+        Ok(typed) => typed.parse().map(Some).map_err(|_| CheckError::Seed(typed)),
+    }
+}
+
+/// How to see one run again.
+fn replay_line(seed: Seed) -> String {
+    match test() {
+        Some(test) => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
+        None => format!("run this program again with {SEED}={seed}"),
+    }
+}
+
+/// Why a check could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The world says something that makes no sense.
+    #[error(transparent)]
+    World(#[from] ScenarioError),
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// A plan of another engine, whose events no other has.
+    #[error("the plan is of a run on the engine `{of}`, and this is `{is}`: name that engine in `replay_on`")]
+    OtherEngine {
+        /// The plan's.
+        of: String,
+        /// The one that was to replay it.
+        is: &'static str,
+    },
+    /// Runs do not come back.
+    #[error(transparent)]
+    Stuck(#[from] Stuck),
+    /// A file cannot be written.
+    #[error("cannot write `{}`: {source}; `Check::files` names another folder", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A plan cannot be written as text.
+    #[error("cannot write the plan: {0}")]
+    Plan(String),
+    /// Something from outside the simulation reaches into runs.
+    #[error(transparent)]
+    Outside(#[from] Outside),
+    /// A bad run cannot be shrunk.
+    #[error(transparent)]
+    Shrink(ShrinkError),
+    /// `DOUBLEHOLD_SEED` is no number.
+    #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
+    Seed(String),
+}

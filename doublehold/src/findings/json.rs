@@ -1,0 +1,216 @@
+//! A search as one JSON object. `reports/JSON.md` explains each field. New fields may come; those that are there stay.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::Seed;
+use doublehold_search::counterexample::Counterexample;
+use doublehold_search::coverage::Coverage;
+use doublehold_search::many::Count;
+use doublehold_search::shrink::Size;
+use doublehold_statistics::Confidence;
+use serde::Serialize;
+
+use super::example::causes;
+use super::rates::counted;
+use super::{Conclusion, Findings, Gap, Shown, WaitBound};
+use doublehold_render::json::pretty;
+
+#[derive(Serialize)]
+struct Search<'a> {
+    /// The version of these fields.
+    check: u32,
+    title: &'a str,
+    command: &'a str,
+    first_seed: String,
+    runs: u64,
+    grants: u64,
+    conclusion: &'static str,
+    gaps: Vec<ShownGap<'a>>,
+    predicates: BTreeMap<&'static str, Counted<'a>>,
+    panicked: Option<Panicked>,
+    liveness_bound: Option<Bound>,
+    found: Vec<Found<'a>>,
+    coverage: Vec<Covered>,
+    idle: &'a [&'static str],
+}
+
+/// A reason why finding nothing would not mean that nothing is there.
+#[derive(Serialize)]
+struct ShownGap<'a> {
+    why: &'a str,
+    again: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Counted<'a> {
+    is_asked: bool,
+    holds: u64,
+    violated: u64,
+    undecided: u64,
+    first_violated: Option<String>,
+    first_undecided: Option<String>,
+    why_undecided: Option<&'a str>,
+    /// The share of runs that violate it, and its 95 % interval; undecided runs count both ways.
+    rate_from: Option<f64>,
+    rate_to: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    at_most: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Panicked {
+    runs: u64,
+    first_seed: String,
+}
+
+#[derive(Serialize)]
+struct Bound {
+    obtain_within_ns: Option<u64>,
+    obtain_free_within_ns: Option<u64>,
+    after_faults: bool,
+    stated_by: &'static str,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    what: String,
+    first_seed: String,
+    /// The seed from which the shrunk scenario shows it.
+    seed: String,
+    causes: Vec<String>,
+    before: ShownSize,
+    after: ShownSize,
+    is_minimal: bool,
+    through_redis_rs: bool,
+    files: &'a [String],
+    replay: &'a str,
+}
+
+#[derive(Serialize)]
+struct ShownSize {
+    faults: usize,
+    clients: usize,
+    steps: usize,
+    nodes: usize,
+}
+
+#[derive(Serialize)]
+struct Covered {
+    kind: &'static str,
+    drawn: u64,
+    struck: u64,
+    at: BTreeMap<&'static str, u64>,
+}
+
+impl Findings {
+    /// Everything, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: everything in it can be written as JSON.
+    pub fn json(&self) -> serde_json::Result<String> {
+        let tally = &self.tally;
+        let gaps = self.gaps();
+        pretty(&Search {
+            check: 1,
+            title: &self.title,
+            command: &self.command,
+            first_seed: self.first.to_string(),
+            runs: tally.runs,
+            grants: tally.grants,
+            conclusion: match self.outcome() {
+                Conclusion::Nothing => "nothing-found",
+                Conclusion::Violated => "violated",
+                Conclusion::Inconclusive => "inconclusive",
+            },
+            gaps: gaps.iter().map(ShownGap::of).collect(),
+            predicates: Predicate::ALL
+                .into_iter()
+                .map(|it| (it.as_str(), Counted::of(self.asked.contains(&it), tally.predicates.get(&it))))
+                .collect(),
+            panicked: tally.panicked.map(|(first, runs)| Panicked { runs, first_seed: first.to_string() }),
+            liveness_bound: self.bound.as_ref().map(Bound::of),
+            found: self.found.iter().map(|(example, shown)| Found::of(example, shown)).collect(),
+            coverage: self.all_kinds().into_iter().map(|kind| Covered::of(&tally.coverage, kind)).collect(),
+            idle: &self.idle,
+        })
+    }
+}
+
+impl ShownGap<'_> {
+    fn of(gap: &Gap) -> ShownGap<'_> {
+        ShownGap { why: &gap.why, again: gap.again.as_deref() }
+    }
+}
+
+impl Counted<'_> {
+    fn of(is_asked: bool, count: Option<&Count>) -> Counted<'_> {
+        let none = Count::default();
+        let Count { holds, violated, inconclusive, first, .. } = count.unwrap_or(&none);
+        let unsaid = count.and_then(|count| count.unsaid.as_ref());
+        let runs = counted(count.unwrap_or(&none));
+        let (range, interval) = (runs.range(), runs.exact(Confidence::P95));
+        Counted {
+            is_asked,
+            holds: *holds,
+            violated: *violated,
+            undecided: *inconclusive,
+            first_violated: first.as_ref().map(Seed::to_string),
+            first_undecided: unsaid.map(|(seed, _)| seed.to_string()),
+            why_undecided: unsaid.map(|(_, why)| why.as_str()),
+            rate_from: range.map(|range| range.low),
+            rate_to: range.map(|range| range.high),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+            at_most: runs.at_most(Confidence::P95),
+        }
+    }
+}
+
+impl Bound {
+    fn of(bound: &WaitBound) -> Bound {
+        let ns = |time: Option<Duration>| time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        Bound {
+            obtain_within_ns: ns(bound.obtain_within),
+            obtain_free_within_ns: ns(bound.obtain_free_within),
+            after_faults: bound.after_faults,
+            stated_by: bound.stated_by.as_str(),
+        }
+    }
+}
+
+impl Found<'_> {
+    fn of<'a>(example: &'a Counterexample, shown: &'a Shown) -> Found<'a> {
+        let Counterexample { target, first, shrunk, is_real, .. } = example;
+        Found {
+            what: super::name_of(*target),
+            first_seed: first.to_string(),
+            seed: shrunk.seed.to_string(),
+            causes: causes(&shrunk.scenario.faults),
+            before: ShownSize::of(shrunk.before),
+            after: ShownSize::of(shrunk.after),
+            is_minimal: shrunk.is_minimal,
+            through_redis_rs: *is_real,
+            files: &shown.files,
+            replay: &shown.replay,
+        }
+    }
+}
+
+impl ShownSize {
+    fn of(size: Size) -> ShownSize {
+        let Size { faults, clients, steps, nodes } = size;
+        ShownSize { faults, clients, steps, nodes }
+    }
+}
+
+impl Covered {
+    fn of(coverage: &Coverage, kind: &'static str) -> Covered {
+        let of_kind = coverage.of(kind);
+        let at = of_kind.at.iter().map(|(place, count)| (place.as_str(), *count)).collect();
+        Covered { kind, drawn: of_kind.drawn, struck: of_kind.struck, at }
+    }
+}

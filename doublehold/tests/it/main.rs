@@ -1,0 +1,13 @@
+//! Locks of one's own under test, and the seam between a search and its engine.
+//!
+//! One binary, since each links all that a run needs.
+
+mod own_counter;
+mod own_lock;
+mod own_lock_several;
+mod own_outside;
+mod own_weather;
+mod own_world;
+mod own_wrong_release;
+mod property;
+mod second_engine;
