@@ -1,0 +1,1 @@
+//! Empty: the crate is its manifest, which says why it is there.
