@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use redis::{Pipeline, Value};
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::says_yes;
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{millis, says_yes};
-use crate::switch::Switches;
 
 /// The switches of a counter.
 struct CounterConfig {

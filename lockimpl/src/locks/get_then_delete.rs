@@ -6,15 +6,13 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::connection::plain_node::facts;
+use crate::connection::request::ReleaseMethod;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
-use crate::plain::facts;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::ReleaseMethod;
-use crate::switch::Switches;
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct GetThenDelete;

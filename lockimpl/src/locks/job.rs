@@ -14,18 +14,16 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
-use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
+use crate::connection::cached_script::Scripted;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
+use crate::connection::transport::Transport;
+use crate::connection::units::millis;
+use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::parts::watchdog::{Renewable, Renewed};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::switch::Switches;
-use crate::times::MonotonicTime;
-use crate::transport::Transport;
 
 /// The switches of a job's lock.
 #[derive(Clone, Debug, PartialEq, Eq)]

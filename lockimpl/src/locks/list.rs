@@ -10,20 +10,19 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::cached_script::Scripted;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::plain_node::unfit;
+use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
+use crate::connection::subscription::Subscription;
+use crate::connection::units::{millis, seconds};
+use crate::connection::wire::deadline_after;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::locks::redlock::Expiry;
-use crate::plain::{seconds, unfit};
+use crate::parts::watchdog::{Renewable, Renewed};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::subscription::Subscription;
-use crate::switch::{Switches, Unfit};
-use crate::wire::deadline_after;
 
 /// The switches of the lock with a list.
 #[derive(Clone)]

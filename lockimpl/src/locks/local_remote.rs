@@ -14,16 +14,15 @@ use std::time::Duration;
 use redis::Value;
 use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::cached_script::Scripted;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::parts::waiting::WaitClock;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::switch::{Switches, Unfit};
-use crate::waiting::WaitClock;
 
 /// Whose one of something is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -162,7 +161,7 @@ impl<E: Env> LockKind<E> for LocalRemote {
             "articles after Spring's RedisLockRegistry: a local re-entrant lock before the remote one",
             Nodes::One,
         )
-        .sending([crate::request::scripts(), own.into()].concat())
+        .sending([crate::connection::scripts::scripts(), own.into()].concat())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

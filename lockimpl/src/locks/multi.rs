@@ -8,16 +8,14 @@
 
 use std::time::Duration;
 
-use crate::clock::Timing;
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Switches, Unfit};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released};
 use crate::locks::hash::{HashConfig, HashLock, scripts};
+use crate::parts::timing::Timing;
+use crate::parts::waiting::WaitClock;
 use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::request::millis;
-use crate::switch::{Switches, Unfit};
-use crate::waiting::WaitClock;
 
 /// The number of members that have to be taken.
 #[derive(Clone, Copy, PartialEq, Eq)]

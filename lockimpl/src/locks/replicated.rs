@@ -7,15 +7,13 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Most, Nodes, Switches, Unfit};
+use crate::connection::link::Link;
+use crate::connection::request::{Request, is_master};
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::Link;
 use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
 use crate::locks::single::{Exchange, Habits, ReplicaWait, SingleConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::request::{Request, is_master};
-use crate::switch::{Most, Switches, Unfit};
 
 pub(crate) const NO_MASTER: &str = "no node says that it is the master";
 
@@ -74,7 +72,7 @@ impl<E: Env> LockKind<E> for Replicated {
             "Redis documentation, \"Distributed Locks with Redis\": why failover-based implementations are not enough",
             Nodes::Replicated,
         )
-        .sending(crate::request::scripts())
+        .sending(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

@@ -7,14 +7,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
-use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::switch::Switches;
-use crate::times::MonotonicTime;
 
 struct CountConfig {
     /// Whether the count is worth nothing when the lease is over. Published: it counts on.
@@ -47,7 +44,7 @@ impl<E: Env> LockKind<E> for ThreadCount {
             "articles that make a lock re-entrant with a ThreadLocal",
             Nodes::One,
         )
-        .sending(crate::request::scripts())
+        .sending(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

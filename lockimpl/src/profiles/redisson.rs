@@ -3,9 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
                      RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, \

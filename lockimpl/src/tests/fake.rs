@@ -16,11 +16,9 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisFuture, RedisResult, Value};
 use tokio::io::DuplexStream;
 
-use super::existing::Script;
+use super::adapter::Script;
 use super::node::Node;
-use crate::env::{Env, NodeName, Task};
-use crate::pushes::Pushes;
-use crate::times::{BootTime, MonotonicTime, WallTime};
+use crate::env::{BootTime, Env, MonotonicTime, NodeName, Pushes, Task, WallTime};
 
 pub(super) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

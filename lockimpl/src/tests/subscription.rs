@@ -5,10 +5,8 @@ use std::time::Duration;
 use redis::{PushInfo, PushKind, Value};
 
 use super::fake::{World, ms};
-use crate::env::{DeadlinePassed, Env, NodeName};
-use crate::pushes::{Push, Pushes};
-use crate::subscription::Subscription;
-use crate::times::MonotonicTime;
+use crate::connection::subscription::Subscription;
+use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName, Push, Pushes};
 
 fn world() -> World {
     World::with_nodes(&["a"])

@@ -9,7 +9,7 @@
 //!
 //! Assumes nodes that do not forget. Does not model fair queues, nor threads whose numbers are used again.
 
-mod switches;
+mod config;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,19 +19,20 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::clock::Lease;
+use crate::connection::cached_script::Scripted;
+use crate::connection::link::{Failure, Link};
+use crate::connection::request::{Request, says_yes};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::link::{Failure, Link};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
-use crate::renewal::Renewable;
-use crate::request::{Request, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::waiting::{Wait, signal_of};
+use crate::parts::timing::Lease;
+use crate::parts::waiting::{Wait, signal_of};
+use crate::parts::watchdog::Renewable;
 
-pub(in crate::locks) use switches::HashConfig;
-pub(crate) use switches::{Hash, HashReplicated};
-use switches::{Synced, link};
+pub(in crate::locks) use config::HashConfig;
+pub(crate) use config::{Hash, HashReplicated};
+use config::{Synced, link};
 
 pub(in crate::locks) fn scripts() -> Vec<String> {
     [&ACQUIRE, &RELEASE, &EXTEND].map(|script| script.source().to_owned()).into()

@@ -6,31 +6,30 @@
 //! counter that a majority agrees on. The delayed restart the page asks of crashed nodes is the
 //! nodes' affair.
 
-mod asking;
+mod config;
+mod fan_out;
+mod options;
 mod retry;
-mod switches;
-mod words;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::ballot::Ballot;
-use crate::clock::Lease;
-use crate::env::{Env, NodeName};
-use crate::link::Link;
+use crate::connection::link::Link;
+use crate::env::{Deadline, Env, NodeName};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
-use crate::renewal::Renewable;
-use crate::times::Deadline;
-use crate::tokens::ObjectTokens;
+use crate::parts::ballot::Ballot;
+use crate::parts::timing::Lease;
+use crate::parts::tokens::{ObjectTokens, TokenScope};
+use crate::parts::watchdog::Renewable;
 
-use asking::{Question, Returned, What};
-pub use retry::Retry;
-pub(crate) use switches::Redlock;
-pub use switches::RedlockConfig;
-pub use words::{
+pub(crate) use config::Redlock;
+pub use config::RedlockConfig;
+use fan_out::{Question, Returned, What};
+pub use options::{
     Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Subset,
-    Tie, TokenScope, WaitFor,
+    Tie, WaitFor,
 };
+pub use retry::Retry;
 
 /// Redlock; see [`RedlockConfig`].
 pub struct RedlockLock<E: Env> {

@@ -4,28 +4,26 @@
 //!
 //! Assumes a node that does not forget. Asks again only where it is told how to wait.
 
-mod exchange;
-mod habits;
+mod protocol;
+mod quirks;
 
 use std::time::Duration;
 
-use crate::clock::Timing;
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::link::{Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod};
+use crate::connection::transport::Transport;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Link, OnTimeout};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
+use crate::parts::timing::Timing;
+use crate::parts::tokens::Tokens;
+use crate::parts::waiting::{Signals, Wait, Waiting};
+use crate::parts::watchdog::{Renewable, Renewed};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, ReleaseMethod};
-use crate::switch::{Switches, Unfit};
-use crate::tokens::Tokens;
-use crate::transport::Transport;
-use crate::waiting::{Signals, Wait, Waiting};
 
-pub(crate) use exchange::Exchange;
-use exchange::released;
-pub use habits::{DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe};
+pub(crate) use protocol::Exchange;
+use protocol::released;
+pub use quirks::{DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe};
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,8 +154,8 @@ impl<E: Env> LockKind<E> for Single {
         )
         .sending(
             [
-                crate::request::scripts(),
-                crate::request::scripts_of_habits(),
+                crate::connection::scripts::scripts(),
+                crate::connection::extension_scripts::scripts_of_habits(),
                 Signals::new().scripts().into(),
             ]
             .concat(),
