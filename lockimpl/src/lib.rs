@@ -61,8 +61,8 @@ pub use connection::transport::{Reconnect, Transport};
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
-    BootTime, Clock, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, Push, Pushes, RedisRs, Statics,
-    Task, WallTime, connection_config, connection_info, listening_config, listening_info,
+    BootTime, Clock, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Push, Pushes,
+    RedisRs, Task, WallTime, connection_config, connection_info, listening_config, listening_info,
 };
 pub use lock::{
     Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas, Watch,
@@ -73,7 +73,7 @@ pub use locks::redlock::{
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{
-    DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe, ReplicaWait, SingleConfig, SingleLock,
+    DeadlineFrom, ExpiryClock, ExtendBy, Probe, Quirks, ReplicaWait, SingleConfig, SingleLock,
 };
 pub use parts::timing::{Drift, Timing};
 pub use parts::tokens::{TokenScope, TokenSource};

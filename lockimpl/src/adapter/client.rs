@@ -26,13 +26,14 @@ impl<E: RedisRs> Client<E> {
         Self { env, nodes: nodes.into(), chosen: Arc::new(chosen), connection: Arc::default() }
     }
 
-    /// How the lock is configured here, see [`Existing::configured`](crate::Existing::configured).
+    /// How the lock is configured here, see [`Existing::with_config`](crate::Existing::with_config).
     ///
     /// # Panics
     ///
     /// If the lock is configured by another type.
     pub fn config<C: LockConfig>(&self) -> C {
-        C::chosen(&self.chosen).unwrap_or_else(|error| panic!("the lock has another configuration: {error}"))
+        C::from_switches(&self.chosen)
+            .unwrap_or_else(|error| panic!("the lock has another configuration: {error}"))
     }
 
     /// The names of the nodes that the lock runs on.
@@ -46,7 +47,7 @@ impl<E: RedisRs> Client<E> {
     ///
     /// If there is no such node, or it takes no connections.
     pub async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
-        self.env.multiplexed(node).await
+        self.env.open_multiplexed(node).await
     }
 
     /// This client's connection to its first node: opened when it is first asked for, and anew after a call that
@@ -56,15 +57,16 @@ impl<E: RedisRs> Client<E> {
     ///
     /// If the node takes no connections.
     pub async fn connection(&self) -> RedisResult<MultiplexedConnection> {
-        if let Some(open) = self.kept().clone() {
+        if let Some(open) = self.cached_connection().clone() {
             return Ok(open);
         }
         let opened = self.connect(&self.nodes[0]).await?;
-        *self.kept() = Some(opened.clone());
+        *self.cached_connection() = Some(opened.clone());
         Ok(opened)
     }
 
-    pub(crate) fn kept(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
+    /// The connection that is kept from call to call, if one is open.
+    pub(crate) fn cached_connection(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

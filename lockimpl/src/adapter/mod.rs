@@ -110,7 +110,7 @@ impl<F> Existing<F> {
     pub fn on_nodes(name: &'static str, acquire: F) -> Self {
         Self {
             descriptor: (name, Nodes::Independent),
-            config: Config::of::<()>(),
+            config: Config::new::<()>(),
             key: str::to_owned,
             acquire,
         }
@@ -153,12 +153,12 @@ impl<F> Existing<F> {
     ///     // …
     ///     Ok::<Option<MyGuard>, redis::RedisError>(None)
     /// };
-    /// Existing::on_nodes("mine", take).configured::<Config>()
+    /// Existing::on_nodes("mine", take).with_config::<Config>()
     /// # }
     /// ```
     #[must_use]
-    pub fn configured<C: LockConfig>(self) -> Self {
-        Self { config: Config::of::<C>(), ..self }
+    pub fn with_config<C: LockConfig>(self) -> Self {
+        Self { config: Config::new::<C>(), ..self }
     }
 }
 
@@ -183,7 +183,7 @@ impl Existing<()> {
                 acquire(connection, client, wanted).await
             })
         };
-        let config = Config::of::<()>();
+        let config = Config::new::<()>();
         Existing { descriptor: (name, Nodes::One), config, key: str::to_owned, acquire: connected }
     }
 }
@@ -196,12 +196,12 @@ struct Config {
 }
 
 impl Config {
-    fn of<C: LockConfig>() -> Config {
+    fn new<C: LockConfig>() -> Config {
         Config {
             describe: |name, nodes| {
-                Descriptor::of::<C>(name, "a lock of the user's own", "the user's own code", nodes)
+                Descriptor::from_config::<C>(name, "a lock of the user's own", "the user's own code", nodes)
             },
-            refuse: |chosen| C::chosen(chosen).map(drop),
+            refuse: |chosen| C::from_switches(chosen).map(drop),
         }
     }
 }
@@ -264,7 +264,7 @@ where
             Ok(None) => Acquired::Refused(Refusal::Taken),
             Err(error) => match error_reply(&error) {
                 Some(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),
-                None => Acquired::Unknown(self.lost(&error)),
+                None => Acquired::Unknown(self.doubt_after_error(&error)),
             },
         }
     }
@@ -281,7 +281,7 @@ where
                 Extended::Extended { deadline: grant.deadline }
             }
             Some(Ok(false)) => Extended::NotOwner,
-            Some(Err(error)) => Extended::Unknown(self.lost(&error)),
+            Some(Err(error)) => Extended::Unknown(self.doubt_after_error(&error)),
         }
     }
 
@@ -290,18 +290,18 @@ where
         match guard.release().await {
             Ok(true) => Released::Released,
             Ok(false) => Released::NotOwner,
-            Err(error) => Released::Unknown(self.lost(&error)),
+            Err(error) => Released::Unknown(self.doubt_after_error(&error)),
         }
     }
 }
 
 impl<E: RedisRs, F, G> ExistingLock<E, F, G> {
-    /// What an error leaves unknown. The kept connection may be broken, and is not used again.
-    fn lost(&self, error: &RedisError) -> Doubt {
+    /// Says what an error leaves unknown, and drops the connection that is kept: it may be broken.
+    fn doubt_after_error(&self, error: &RedisError) -> Doubt {
         match error_reply(error) {
             Some(reply) => Doubt::ErrorReply(reply),
             None => {
-                *self.client.kept() = None;
+                *self.client.cached_connection() = None;
                 Doubt::ConnectionLost(error.to_string())
             }
         }

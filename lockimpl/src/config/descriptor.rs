@@ -42,10 +42,10 @@ impl Descriptor {
     /// ```
     /// use doublehold_lockimpl::{Descriptor, Nodes};
     ///
-    /// let mine = Descriptor::of::<()>("mine", "SET NX with my own release", "our code", Nodes::One);
+    /// let mine = Descriptor::from_config::<()>("mine", "SET NX with my own release", "our code", Nodes::One);
     /// assert!(mine.switches.is_empty());
     /// ```
-    pub fn of<C: LockConfig>(
+    pub fn from_config<C: LockConfig>(
         name: &'static str,
         meaning: &'static str,
         source: &'static str,
@@ -68,13 +68,13 @@ impl Descriptor {
 
     /// The same, of a lock that may send these scripts.
     #[must_use]
-    pub fn sending(self, scripts: Vec<String>) -> Self {
+    pub fn with_scripts(self, scripts: Vec<String>) -> Self {
         Self { scripts: scripts.into(), ..self }
     }
 
     /// The same, of a lock that makes no sense on fewer nodes.
     #[must_use]
-    pub fn on_at_least(self, least_nodes: usize) -> Self {
+    pub fn min_nodes(self, least_nodes: usize) -> Self {
         Self { least_nodes, ..self }
     }
 
@@ -115,7 +115,7 @@ impl Descriptor {
     }
 
     /// Every switch that does something: as chosen, or at its default.
-    pub fn settled(&self, chosen: &Switches) -> Switches {
+    pub fn effective_switches(&self, chosen: &Switches) -> Switches {
         self.switches.iter().fold(Switches::new(), |mut settled, switch| {
             let value = chosen.get(switch.name).or(switch.default.as_ref());
             if let Some(value) = value.filter(|_| !switch.is_idle(&settled)) {
@@ -135,7 +135,7 @@ impl Descriptor {
 
 /// Choices that were checked before; if they were not, the lock as published.
 fn config<C: LockConfig>(chosen: &Switches) -> C {
-    C::chosen(chosen).unwrap_or_else(|_| C::published())
+    C::from_switches(chosen).unwrap_or_else(|_| C::defaults())
 }
 
 /// The nodes that a lock runs on.

@@ -16,7 +16,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 }
 
 /// The configuration of a lock as its own type, read from switches. The `Default` of such a type is
-/// [`published`](LockConfig::published).
+/// [`defaults`](LockConfig::defaults).
 ///
 /// ```
 /// use doublehold_lockimpl::{Facts, Form, LockConfig, Switches};
@@ -29,9 +29,9 @@ pub trait Choice: Copy + PartialEq + 'static {
 ///     }
 /// }
 ///
-/// assert!(!Eager::published().naps);
-/// assert!(Eager::chosen(&Switches::new().with("naps", true)).unwrap().naps);
-/// let error = Eager::chosen(&Switches::new().with("nap", true)).err().unwrap();
+/// assert!(!Eager::defaults().naps);
+/// assert!(Eager::from_switches(&Switches::new().with("naps", true)).unwrap().naps);
+/// let error = Eager::from_switches(&Switches::new().with("nap", true)).err().unwrap();
 /// assert_eq!(error.to_string(), "there is no switch `nap`: the lock takes `naps`");
 /// ```
 pub trait LockConfig: Sized {
@@ -50,18 +50,18 @@ pub trait LockConfig: Sized {
     }
 
     /// Every switch at its default.
-    fn published() -> Self {
-        Self::read(&mut Form::over(&Switches::new()))
+    fn defaults() -> Self {
+        Self::read(&mut Form::new(&Switches::new()))
     }
 
-    /// As chosen.
+    /// Reads the switches that were chosen; the others are at their defaults.
     ///
     /// # Errors
     ///
     /// If a switch is named that there is not, or has a value that it does not take. The number of nodes is not known
     /// here.
-    fn chosen(switches: &Switches) -> Result<Self, SwitchError> {
-        let mut form = Form::over(switches);
+    fn from_switches(switches: &Switches) -> Result<Self, SwitchError> {
+        let mut form = Form::new(switches);
         let config = Self::read(&mut form);
         form.finish().map(|()| config)
     }
@@ -69,7 +69,7 @@ pub trait LockConfig: Sized {
     /// The list of its switches.
     fn switches() -> Vec<Switch> {
         let nothing = Switches::new();
-        let mut form = Form::over(&nothing);
+        let mut form = Form::new(&nothing);
         Self::read(&mut form);
         form.switches
     }
@@ -90,8 +90,8 @@ pub enum RenewEvery {
 }
 
 impl RenewEvery {
-    /// Its length for a lease of `ttl`.
-    pub fn of(self, ttl: Duration) -> Duration {
+    /// The time between two renewals of a lease of `ttl`.
+    pub fn interval(self, ttl: Duration) -> Duration {
         match self {
             Self::Fixed(interval) => interval,
             Self::Share(Ratio { numerator, denominator }) => {
@@ -111,7 +111,7 @@ pub struct Form<'a> {
 }
 
 impl Form<'_> {
-    fn over(chosen: &Switches) -> Form<'_> {
+    fn new(chosen: &Switches) -> Form<'_> {
         Form { chosen, switches: Vec::new(), refused: None }
     }
 
@@ -204,7 +204,7 @@ impl Form<'_> {
     /// One of several words.
     pub fn choice<T: Choice>(&mut self, name: &'static str, default: T, meaning: &'static str) -> T {
         let asked = switch(name, meaning, None, Some(word_of(default).into()));
-        self.ask(Switch { words: words::<T>(), ..asked }, meant).unwrap_or(default)
+        self.ask(Switch { words: words::<T>(), ..asked }, parse_word).unwrap_or(default)
     }
 
     /// One of several words, or a number from 1 up to as many as there are nodes.
@@ -219,7 +219,7 @@ impl Form<'_> {
         let asked = switch(name, meaning, Some(kind), Some(word_of(default).into()));
         let read = |value: &Value| match number(value) {
             Some(number) => usize::try_from(number).ok().filter(|number| *number > 0).map(&votes),
-            None => meant(value),
+            None => parse_word(value),
         };
         self.ask(Switch { words: words::<T>(), ..asked }, read).unwrap_or(default)
     }
@@ -285,7 +285,7 @@ pub(crate) fn word_of<T: Choice>(meant: T) -> &'static str {
     T::WORDS.iter().find(|(_, it)| *it == meant).map_or("", |(word, _)| *word)
 }
 
-fn meant<T: Choice>(value: &Value) -> Option<T> {
+fn parse_word<T: Choice>(value: &Value) -> Option<T> {
     let Value::Word(word) = value else { return None };
     T::WORDS.iter().find(|(known, _)| known == word).map(|(_, meant)| *meant)
 }

@@ -202,7 +202,7 @@ pub enum Most {
 
 impl Most {
     /// The number, where there are so many nodes.
-    pub fn among(self, nodes: usize) -> u64 {
+    pub fn resolve(self, nodes: usize) -> u64 {
         let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
         match self {
             Self::Fixed(most) => most,

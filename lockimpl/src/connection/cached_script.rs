@@ -8,12 +8,12 @@ use super::link::{Failure, Link};
 use crate::env::Env;
 
 /// A script and the name under which a node knows it.
-pub(crate) struct Scripted {
+pub(crate) struct CachedScript {
     source: &'static str,
     hash: String,
 }
 
-impl Scripted {
+impl CachedScript {
     pub(crate) fn new(source: &'static str) -> Self {
         Self { source, hash: redis::Script::new(source).get_hash().to_owned() }
     }

@@ -2,7 +2,7 @@
 //! and gives up what waits when that took too often.
 //!
 //! Assumes that a connection is ready when it is open. Where the environment does not say that an idle connection has
-//! [ended](Env::closed), the next request notices.
+//! [ended](Env::wait_closed), the next request notices.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -92,7 +92,7 @@ async fn keep_connected<E: Env>(env: E, node: NodeName, transport: Transport, sh
                 state.open = Some(conn.clone());
                 state.opened += 1;
             });
-            shared.ended(&env, &conn).await;
+            shared.wait_for_end(&env, &conn).await;
         }
         failures = failures.saturating_add(1);
         if failures.is_multiple_of(transport.retries.saturating_add(1)) {
@@ -104,7 +104,7 @@ async fn keep_connected<E: Env>(env: E, node: NodeName, transport: Transport, sh
     }
 }
 
-/// What a driver and its requests share.
+/// The state that a driver and its requests share.
 struct Shared<C>(Arc<Mutex<State<C>>>);
 
 struct State<C> {
@@ -140,8 +140,8 @@ impl<C> Shared<C> {
     }
 
     /// Waits until the connection has ended: its machine says so, or a request found out.
-    async fn ended<E: Env<Conn = C>>(&self, env: &E, conn: &C) {
-        let mut closed = pin!(env.closed(conn));
+    async fn wait_for_end<E: Env<Conn = C>>(&self, env: &E, conn: &C) {
+        let mut closed = pin!(env.wait_closed(conn));
         poll_fn(|cx| {
             if closed.as_mut().poll(cx).is_ready() {
                 self.lock().open = None;

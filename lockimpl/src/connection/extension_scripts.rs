@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::scripts::Script;
 
 /// The sources of those that the lock on one node alone takes.
-pub(crate) fn scripts_of_habits() -> Vec<String> {
+pub(crate) fn quirk_scripts() -> Vec<String> {
     [&EXTEND_UNTIL, &EXTEND_MORE].map(|script| script.source.to_owned()).into()
 }
 

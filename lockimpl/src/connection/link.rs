@@ -11,7 +11,7 @@ use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 use super::driver::Driver;
 use super::request::Request;
 use super::transport::Transport;
-use super::wire::{NoReply, Wire, deadline_after, within};
+use super::wire::{NoReply, Wire, deadline_after, run_until};
 use crate::config::{Choice, Form};
 use crate::env::{DeadlinePassed, Env, NodeName};
 use crate::lock::{Acquired, Doubt, ErrorReply, Refusal};
@@ -102,7 +102,7 @@ impl<E: Env> Link<E> {
     }
 
     /// The same through such a driver. One that connects beside its requests begins now.
-    pub(crate) fn through(self, env: &E, transport: Transport) -> Self {
+    pub(crate) fn with_transport(self, env: &E, transport: Transport) -> Self {
         let driver = transport.reconnect.is_beside().then(|| Driver::start(env, &self.node, transport));
         Self { transport, driver, ..self }
     }
@@ -202,7 +202,7 @@ impl<E: Env> Link<E> {
         let timeout = self.timeout.map(|timeout| timeout.saturating_add(words.served_in()));
         let deadline = deadline_after(env, timeout).await;
         loop {
-            let connection = within(env, deadline, driver.connection(flushes)).await;
+            let connection = run_until(env, deadline, driver.connection(flushes)).await;
             let Ok(Some((number, mut conn))) = connection else {
                 let why = if connection.is_ok() { GAVE_UP } else { NO_CONNECTION };
                 return Err(lost.map_or(Failure::Unsent(why.into()), Failure::Lost));
@@ -233,7 +233,7 @@ impl<E: Env> Link<E> {
         let deadline = deadline_after(env, timeout).await;
         let conn = match &mut self.conn {
             Some(conn) => conn,
-            unopened => match within(env, deadline, Box::pin(env.connect(&self.node))).await {
+            unopened => match run_until(env, deadline, Box::pin(env.connect(&self.node))).await {
                 Ok(Ok(conn)) => unopened.insert(conn),
                 Ok(Err(error)) => return Err(Failure::Unsent(error.to_string())),
                 Err(DeadlinePassed) => return Err(Failure::Unsent(NO_CONNECTION.into())),

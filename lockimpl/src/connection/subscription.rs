@@ -10,7 +10,7 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisError, Value};
 
 use super::link::{Failure, error_reply};
-use super::wire::within;
+use super::wire::run_until;
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName, Push, Pushes};
 use crate::lock::Doubt;
 
@@ -27,7 +27,7 @@ impl<E: Env> Subscription<E> {
         node: &NodeName,
         deadline: Option<MonotonicTime>,
     ) -> Result<Self, Failure> {
-        match within(env, deadline, env.listen(node)).await {
+        match run_until(env, deadline, env.listen(node)).await {
             Ok(Ok((conn, pushes))) => Ok(Self { conn, pushes }),
             Ok(Err(error)) => Err(Failure::Unsent(error.to_string())),
             Err(DeadlinePassed) => Err(Failure::Unsent("no connection in time".into())),
@@ -42,7 +42,7 @@ impl<E: Env> Subscription<E> {
         command: &Cmd,
         deadline: Option<MonotonicTime>,
     ) -> Result<Value, Failure> {
-        match within(env, deadline, self.conn.req_packed_command(command)).await {
+        match run_until(env, deadline, self.conn.req_packed_command(command)).await {
             Ok(reply) => reply.and_then(Value::extract_error).map_err(failure),
             Err(DeadlinePassed) => Err(Failure::Lost(Doubt::Timeout)),
         }
@@ -80,7 +80,7 @@ impl<E: Env> Subscription<E> {
         env: &E,
         deadline: Option<MonotonicTime>,
     ) -> Result<Push, DeadlinePassed> {
-        within(env, deadline, self.pushes.next()).await
+        run_until(env, deadline, self.pushes.next()).await
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a, E: Env> Wire<'a, E> {
                 Err(error) => failed = Some(NoReply::from(error)),
             }
         };
-        within(self.env, deadline, exchange).await?;
+        run_until(self.env, deadline, exchange).await?;
         match failed {
             Some(failed) => Err(failed),
             None => Ok(refuse_errors(reply)?),
@@ -74,7 +74,7 @@ impl<'a, E: Env> Wire<'a, E> {
     /// Sends several commands at once and waits for all replies.
     pub(crate) async fn pipeline(&mut self, commands: &Pipeline) -> Result<Vec<Value>, NoReply> {
         let deadline = self.deadline().await;
-        Ok(within(self.env, deadline, commands.query_async(self.conn)).await??)
+        Ok(run_until(self.env, deadline, commands.query_async(self.conn)).await??)
     }
 
     async fn deadline(&mut self) -> Option<MonotonicTime> {
@@ -103,7 +103,7 @@ pub(crate) async fn deadline_after<E: Env>(env: &E, timeout: Option<Duration>) -
 }
 
 /// Runs `operation` up to the deadline, or to its end if there is none.
-pub(crate) async fn within<E: Env, F>(
+pub(crate) async fn run_until<E: Env, F>(
     env: &E,
     deadline: Option<MonotonicTime>,
     operation: F,

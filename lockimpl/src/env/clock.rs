@@ -51,8 +51,8 @@ impl Clock {
         }
     }
 
-    /// The moment that lies so far ahead.
-    pub(crate) async fn after<E: Env>(self, env: &E, ahead: Duration) -> Deadline {
+    /// Reads it: the moment that lies so far ahead.
+    pub(crate) async fn deadline_after<E: Env>(self, env: &E, ahead: Duration) -> Deadline {
         self.deadline(self.read(env).await.saturating_add(nanos(ahead)))
     }
 

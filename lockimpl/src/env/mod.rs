@@ -9,7 +9,7 @@
 //! | `clock` | [`Clock`]: the one that a lock measures with |
 //! | `jitter` | a length of time drawn at random |
 //! | `push` | [`Push`]: what a node says that nobody asked for |
-//! | `process_state` | [`Statics`]: what a library keeps once in a process |
+//! | `process_state` | [`ProcessState`]: what a library keeps once in a process |
 //! | `redis_config` | how redis-rs is set up, on whatever stream |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //! | `null_env` | an environment that nobody is ever in |
@@ -38,7 +38,7 @@ use redis::aio::{ConnectionLike, MultiplexedConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use clock::Clock;
-pub use process_state::Statics;
+pub use process_state::ProcessState;
 pub use push::{Push, Pushes};
 pub use redis_config::{connection_config, connection_info, listening_config, listening_info};
 pub use times::{BootTime, Deadline, MonotonicTime, WallTime};
@@ -136,8 +136,8 @@ pub trait Env: Clone + Send + Sync + 'static {
     }
 
     /// The one value of this type in the process: what a library keeps in a static, shared by all threads of the
-    /// process and gone with it. See [`Statics`](crate::Statics).
-    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T>;
+    /// process and gone with it. See [`ProcessState`](crate::ProcessState).
+    fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T>;
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease. What it sends belongs to the
     /// lock call it was started in, however long ago that call returned.
@@ -147,13 +147,13 @@ pub trait Env: Clone + Send + Sync + 'static {
 
     /// A lock is about to renew a lease beside its holder, in a task that was [started](Env::spawn) by the call that
     /// was granted it. For whoever watches; nothing on a real machine.
-    fn renewing(&self) -> impl Future<Output = ()> + Send {
+    fn renewal_started(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 
     /// A renewal is over: the new deadline, if the lock computes one, or why it is not known to be kept. Not said of
     /// one whose holder has stopped it meanwhile.
-    fn renewed(&self, came_to: Result<Option<Deadline>, String>) -> impl Future<Output = ()> + Send {
+    fn renewal_ended(&self, came_to: Result<Option<Deadline>, String>) -> impl Future<Output = ()> + Send {
         let _ = came_to;
         std::future::ready(())
     }
@@ -167,7 +167,7 @@ pub trait Env: Clone + Send + Sync + 'static {
 
     /// Waits until the other side has ended `conn`, whether or not anybody uses it: a driver that reconnects by itself
     /// does not wait for the next request to find out. Never done where nobody says so.
-    fn closed(&self, conn: &Self::Conn) -> impl Future<Output = ()> + Send {
+    fn wait_closed(&self, conn: &Self::Conn) -> impl Future<Output = ()> + Send {
         let _ = conn;
         std::future::pending()
     }
@@ -207,8 +207,10 @@ pub trait RedisRs: Env {
     /// Which lock call a command belongs to is told from when redis-rs writes it: right after the code of that call, or
     /// of a task that the call spawned, has run. A command that leaves later, for want of room in the network, belongs
     /// to nobody, or is taken for that of the call whose code runs then.
-    fn multiplexed(&self, node: &NodeName)
-    -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
+    fn open_multiplexed(
+        &self,
+        node: &NodeName,
+    ) -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
 }
 
 /// A task that a lock [started](Env::spawn).

@@ -14,9 +14,9 @@ use crate::env::{Env, NodeName, Task};
 
 /// There is no value of this type, so that nothing here can be called.
 #[derive(Clone)]
-pub(crate) enum Nowhere {}
+pub(crate) enum NullEnv {}
 
-impl Env for Nowhere {
+impl Env for NullEnv {
     type Conn = MultiplexedConnection;
     type Stream = DuplexStream;
 
@@ -40,7 +40,7 @@ impl Env for Nowhere {
         match *self {}
     }
 
-    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+    fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         match *self {}
     }
 

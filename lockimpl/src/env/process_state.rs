@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The statics of one process. Clones are handles to the same.
 ///
 /// ```
-/// use doublehold_lockimpl::Statics;
+/// use doublehold_lockimpl::ProcessState;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
-/// let process = Statics::default();
+/// let process = ProcessState::default();
 /// process.get::<AtomicU64>().fetch_add(1, Ordering::Relaxed);
 /// assert_eq!(process.clone().get::<AtomicU64>().load(Ordering::Relaxed), 1);
 /// ```
 #[derive(Clone, Default)]
-pub struct Statics(Arc<Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
+pub struct ProcessState(Arc<Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
 
-impl Statics {
+impl ProcessState {
     /// The process's one value of this type: made when it is first asked for.
     pub fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,8 +33,8 @@ impl Statics {
     }
 }
 
-impl fmt::Debug for Statics {
+impl fmt::Debug for ProcessState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Statics")
+        f.write_str("ProcessState")
     }
 }

@@ -40,20 +40,20 @@ impl Pushes {
     pub async fn next(&mut self) -> Push {
         loop {
             let Some(push) = self.0.recv().await else { return Push::Ended };
-            if let Some(push) = read(push) {
+            if let Some(push) = parse_push(push) {
                 return push;
             }
         }
     }
 
     /// The next one, if it is here already.
-    pub fn waiting(&mut self) -> Option<Push> {
-        std::iter::from_fn(|| self.0.try_recv().ok()).find_map(read)
+    pub fn try_next(&mut self) -> Option<Push> {
+        std::iter::from_fn(|| self.0.try_recv().ok()).find_map(parse_push)
     }
 }
 
-/// What a push means; `None` if it confirms something, or is of a kind that locks have no use for.
-fn read(PushInfo { kind, data }: PushInfo) -> Option<Push> {
+/// Reads what a push means; `None` if it confirms something, or is of a kind that locks have no use for.
+fn parse_push(PushInfo { kind, data }: PushInfo) -> Option<Push> {
     let mut data = data.into_iter();
     match kind {
         PushKind::Message | PushKind::SMessage => message(data.next()?, data.next()?),

@@ -14,7 +14,7 @@ use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisResult};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::process_state::Statics;
+use super::process_state::ProcessState;
 use super::push::Pushes;
 use super::redis_config::{connection_config, listening_config};
 use super::times::{BootTime, MonotonicTime, WallTime};
@@ -28,7 +28,7 @@ pub struct TokioEnv {
     /// to a number.
     started: Instant,
     started_at: MonotonicTime,
-    statics: Statics,
+    process_state: ProcessState,
 }
 
 impl TokioEnv {
@@ -36,7 +36,7 @@ impl TokioEnv {
     #[expect(clippy::disallowed_methods, reason = "on a real machine the host's clock is the real one")]
     pub fn new() -> Self {
         let started = Instant::now();
-        Self { started, started_at: system::monotonic(started), statics: Statics::default() }
+        Self { started, started_at: system::monotonic(started), process_state: ProcessState::default() }
     }
 }
 
@@ -81,8 +81,8 @@ impl Env for TokioEnv {
         getrandom::fill(bytes).expect("every supported system hands out random bytes");
     }
 
-    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        self.statics.get()
+    fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.process_state.get()
     }
 
     #[expect(clippy::disallowed_methods, reason = "on a real machine the runtime's tasks are the host's")]
@@ -114,7 +114,7 @@ impl Env for TokioEnv {
 }
 
 impl RedisRs for TokioEnv {
-    async fn multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
+    async fn open_multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
         self.connect(node).await
     }
 }

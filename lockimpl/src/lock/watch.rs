@@ -39,18 +39,18 @@ impl Watch {
         self.state().deadline
     }
 
-    /// Whether the holder has been told that the lock is lost.
-    pub fn is_told(&self) -> bool {
+    /// True if the holder has been told that the lock is lost.
+    pub fn is_notified(&self) -> bool {
         self.state().told
     }
 
     /// Waits until the holder is told that the lock is lost; for ever if it is not, or the lock does not tell.
-    pub async fn told(&self) {
-        poll_fn(|cx| self.poll_told(cx)).await;
+    pub async fn wait_for_loss(&self) {
+        poll_fn(|cx| self.poll_loss(cx)).await;
     }
 
     /// The same, for whoever waits for one of several.
-    pub fn poll_told(&self, cx: &Context<'_>) -> Poll<()> {
+    pub fn poll_loss(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.told {
             return Poll::Ready(());
@@ -76,7 +76,7 @@ impl Watch {
         self.state().stopped
     }
 
-    pub(crate) fn extended(&self, deadline: Option<Deadline>) {
+    pub(crate) fn set_deadline(&self, deadline: Option<Deadline>) {
         let mut state = self.state();
         state.deadline = deadline;
         state.flag = false;

@@ -52,7 +52,7 @@ pub(crate) struct Counter;
 
 impl<E: Env> LockKind<E> for Counter {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<CounterConfig>(
+        Descriptor::from_config::<CounterConfig>(
             NAME,
             "a number that is counted up by whoever enters and down by whoever leaves, and says nothing of who they are",
             "dramatiq's ConcurrentRateLimiter of 1, \"a distributed mutex\"",
@@ -61,7 +61,7 @@ impl<E: Env> LockKind<E> for Counter {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let (node, config) = (only_node(NAME, nodes)?, CounterConfig::chosen(chosen)?);
+        let (node, config) = (only_node(NAME, nodes)?, CounterConfig::from_switches(chosen)?);
         let link = Link::new(node, config.request_timeout, config.on_timeout);
         Ok(BoxLock::new(CounterLock { env, link, ttl: Duration::ZERO }))
     }

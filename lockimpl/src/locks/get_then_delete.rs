@@ -29,7 +29,7 @@ impl LockConfig for GetThenDelete {
 
 impl<E: Env> LockKind<E> for GetThenDelete {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SET NX PX takes it; GET, a comparison in the client and DEL give it back",
             "Articles that mend a plain DEL without a script",
@@ -38,7 +38,7 @@ impl<E: Env> LockKind<E> for GetThenDelete {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::published() };
+        let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::defaults() };
         Ok(BoxLock::new(GetThenDeleteLock(SingleLock::new(env, only_node(NAME, nodes)?, config))))
     }
 }

@@ -34,13 +34,13 @@ impl LockConfig for SetEx {
 
 impl<E: Env> LockKind<E> for SetEx {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SET EX without NX: whoever asks gets it; a script that compares the token gives it back",
             "Articles and answers that take a lock with SETEX or SET EX",
             Nodes::One,
         )
-        .sending(crate::connection::scripts::scripts())
+        .with_scripts(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {

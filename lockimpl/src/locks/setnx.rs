@@ -27,7 +27,7 @@ impl LockConfig for Setnx {
 
 impl<E: Env> LockKind<E> for Setnx {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX takes it, DEL gives it back; nothing expires, and `ttl` is not used",
             "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", before its section on deadlocks",

@@ -31,7 +31,7 @@ impl LockConfig for SetnxExpire {
 
 impl<E: Env> LockKind<E> for SetnxExpire {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX takes it, then EXPIRE gives it an end; DEL gives it back",
             "Carlson, \"Redis in Action\" (2013), 6.2.5; articles from before SET NX EX (Redis 2.6.12)",

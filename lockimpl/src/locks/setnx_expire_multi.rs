@@ -34,7 +34,7 @@ impl LockConfig for SetnxExpireMulti {
 
 impl<E: Env> LockKind<E> for SetnxExpireMulti {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX and EXPIRE in one MULTI/EXEC, whatever SETNX says; DEL gives it back",
             "Articles that mend SETNX and EXPIRE with a transaction",

@@ -87,18 +87,18 @@ impl LockConfig for Getset {
 
 impl<E: Env> LockKind<E> for SetnxGetset {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Getset>(
+        Descriptor::from_config::<Getset>(
             NAME,
             "SETNX of the time it ends by the client's clock; once that has passed, GETSET of another takes it over",
             "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", handling deadlocks",
             Nodes::One,
         )
-        .sending(crate::connection::scripts::release_scripts())
+        .with_scripts(crate::connection::scripts::release_scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = PlainNode::new(env, only_node(NAME, nodes)?);
-        Ok(BoxLock::new(SetnxGetsetLock(node, Getset::chosen(chosen)?)))
+        Ok(BoxLock::new(SetnxGetsetLock(node, Getset::from_switches(chosen)?)))
     }
 }
 

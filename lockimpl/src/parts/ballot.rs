@@ -49,8 +49,8 @@ impl Ballot {
         self.count(Answer::Yes)
     }
 
-    /// How many said yes or no.
-    pub(crate) fn answered(&self) -> usize {
+    /// Counts those that said yes or no.
+    pub(crate) fn answer_count(&self) -> usize {
         self.yes() + self.count(Answer::No)
     }
 
@@ -65,8 +65,8 @@ impl Ballot {
         (silent > 0).then_some(Doubt::TooFewAnswers { answers: nodes - silent, nodes })
     }
 
-    /// Why nobody can say whether `needed` nodes would have agreed; nothing if they would not.
-    pub(crate) fn undecided(&self, needed: usize) -> Option<Doubt> {
+    /// The reason that nobody can say whether `needed` nodes would have agreed; nothing if they would not.
+    pub(crate) fn doubt_about_quorum(&self, needed: usize) -> Option<Doubt> {
         let silent = self.count(Answer::Silent);
         let nodes = self.0.len() - self.count(Answer::NotAsked);
         (self.yes() + silent >= needed).then_some(Doubt::TooFewAnswers { answers: nodes - silent, nodes })

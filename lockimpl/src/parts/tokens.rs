@@ -71,7 +71,7 @@ pub(crate) struct ObjectTokens(BTreeMap<String, Token>);
 
 impl ObjectTokens {
     /// The token of a resource. Keys that hold it are the call's under way.
-    pub(crate) fn of<E: Env>(&mut self, env: &E, resource: &str) -> Token {
+    pub(crate) fn get_or_draw<E: Env>(&mut self, env: &E, resource: &str) -> Token {
         if let Some(token) = self.0.get(resource) {
             env.marks(token.as_bytes());
             return token.clone();
@@ -84,7 +84,7 @@ impl ObjectTokens {
 
 /// What all lock objects of a process share.
 #[derive(Default)]
-struct OfProcess(OnceLock<Token>);
+struct ProcessToken(OnceLock<Token>);
 
 /// The tokens of one lock object.
 pub(crate) struct Tokens<E: Env> {
@@ -95,13 +95,13 @@ pub(crate) struct Tokens<E: Env> {
     call: Option<Token>,
     /// What it adds to the time.
     name: Option<u64>,
-    process: Option<Arc<OfProcess>>,
+    process: Option<Arc<ProcessToken>>,
     env: E,
 }
 
 impl<E: Env> Tokens<E> {
     pub(crate) fn new(env: &E, scope: TokenScope, source: TokenSource) -> Self {
-        let process = (source == TokenSource::Process).then(|| env.shared::<OfProcess>());
+        let process = (source == TokenSource::Process).then(|| env.process_state::<ProcessToken>());
         Self {
             scope,
             source,
@@ -120,16 +120,16 @@ impl<E: Env> Tokens<E> {
             TokenSource::Process => {
                 let drawn = || Token::draw(&self.env);
                 let token = self.process.as_ref().map_or_else(drawn, |one| one.0.get_or_init(drawn).clone());
-                self.told(token)
+                self.mark(token)
             }
             TokenSource::Timestamp => {
                 let micros = self.env.wall().await.0.div_euclid(1_000);
                 let name = *self.name.get_or_insert_with(|| random(&self.env));
-                self.told(Token::new(format!("{micros}:{name:016x}")))
+                self.mark(Token::new(format!("{micros}:{name:016x}")))
             }
             TokenSource::SmallInt => {
                 let number = random(&self.env) & 0xff;
-                self.told(Token::new(number.to_string()))
+                self.mark(Token::new(number.to_string()))
             }
         }
     }
@@ -141,12 +141,12 @@ impl<E: Env> Tokens<E> {
                 Some(token) => self.call.insert(token).clone(),
                 None => self.call.insert(Token::draw(&self.env)).clone(),
             },
-            TokenScope::Object => self.objects.of(&self.env, resource),
+            TokenScope::Object => self.objects.get_or_draw(&self.env, resource),
         }
     }
 
     /// Says that keys that hold it are the call's under way.
-    fn told(&self, token: Token) -> Token {
+    fn mark(&self, token: Token) -> Token {
         self.env.marks(token.as_bytes());
         token
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use redis::Value;
 
 use crate::config::{Choice, Form, Unfit};
-use crate::connection::cached_script::Scripted;
+use crate::connection::cached_script::CachedScript;
 use crate::connection::link::{Failure, Link};
 use crate::connection::subscription::Subscription;
 use crate::connection::units::millis;
@@ -144,20 +144,20 @@ pub(crate) fn signal_of(resource: &str) -> String {
 
 /// What deletes a key that is ours, and tells those who wait for it.
 pub(crate) struct Signals {
-    publish: Scripted,
-    push: Scripted,
+    publish: CachedScript,
+    push: CachedScript,
 }
 
 impl Signals {
     pub(crate) fn new() -> Self {
-        let publish = Scripted::new(
+        let publish = CachedScript::new(
             "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
              redis.call('DEL', KEYS[1]) \
              redis.call('PUBLISH', KEYS[2], 'released') \
              return 1",
         );
         // One element is enough, whoever left another: it wakes one, who wakes the next when done.
-        let push = Scripted::new(
+        let push = CachedScript::new(
             "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
              redis.call('DEL', KEYS[1], KEYS[2]) \
              redis.call('RPUSH', KEYS[2], 'released') \
@@ -228,7 +228,7 @@ impl<'a, E: Env> Wait<'a, E> {
     }
 
     /// From now on waits at this node: where it is another, what was said at the last one is of no more use.
-    pub(crate) fn at(&mut self, node: &NodeName) {
+    pub(crate) fn move_to(&mut self, node: &NodeName) {
         if self.node != *node {
             (self.node, self.listening) = (node.clone(), None);
         }
@@ -236,7 +236,7 @@ impl<'a, E: Env> Wait<'a, E> {
 
     /// Waits after a refusal until it is time to ask again; false once the limit has passed.
     pub(crate) async fn turn(&mut self) -> bool {
-        if self.waiting.wake == Wake::None || self.left().await.is_zero() {
+        if self.waiting.wake == Wake::None || self.time_left().await.is_zero() {
             return false;
         }
         if self.wait().await.is_err() {
@@ -248,8 +248,8 @@ impl<'a, E: Env> Wait<'a, E> {
         true
     }
 
-    /// How long it may still last.
-    async fn left(&self) -> Duration {
+    /// The time that it may still last.
+    async fn time_left(&self) -> Duration {
         let nanos = match self.ends {
             Ends::Monotonic(ends) => i128::from(ends.0) - i128::from(self.env.monotonic().await.0),
             Ends::Wall(ends) => i128::from(ends.0) - i128::from(self.env.wall().await.0),
@@ -258,7 +258,7 @@ impl<'a, E: Env> Wait<'a, E> {
     }
 
     async fn sleep(&self, pause: Duration) {
-        let pause = pause.min(self.left().await);
+        let pause = pause.min(self.time_left().await);
         let now = self.env.monotonic().await;
         self.env.sleep_until(now.saturating_add(pause)).await;
     }
@@ -270,10 +270,10 @@ impl<'a, E: Env> Wait<'a, E> {
                 self.sleep(self.waiting.poll.unwrap_or(REOPEN)).await;
                 Ok(())
             }
-            Wake::Pubsub => self.for_message(&signal_of(self.resource)).await,
-            Wake::Keyspace => self.for_message(&format!("__keyspace@0__:{}", self.resource)).await,
-            Wake::List => self.for_signal().await,
-            Wake::Tracking => self.for_change().await,
+            Wake::Pubsub => self.wait_for_message(&signal_of(self.resource)).await,
+            Wake::Keyspace => self.wait_for_message(&format!("__keyspace@0__:{}", self.resource)).await,
+            Wake::List => self.wait_for_signal().await,
+            Wake::Tracking => self.wait_for_change().await,
         }
     }
 
@@ -295,8 +295,8 @@ impl<'a, E: Env> Wait<'a, E> {
         }
     }
 
-    /// How long to wait for a word at most; `Some(0)` where the key is gone, `None` where nothing limits it.
-    async fn at_most(&mut self) -> Result<Option<Duration>, Failure> {
+    /// The longest time to wait for a word; `Some(0)` where the key is gone, `None` where nothing limits it.
+    async fn longest_wait(&mut self) -> Result<Option<Duration>, Failure> {
         let mut most = self.waiting.poll;
         if self.waiting.until_expiry
             && let Value::Int(left) = self.call(redis::cmd("PTTL").arg(self.resource)).await?
@@ -309,7 +309,7 @@ impl<'a, E: Env> Wait<'a, E> {
         Ok(most)
     }
 
-    async fn for_message(&mut self, channel: &str) -> Result<(), Failure> {
+    async fn wait_for_message(&mut self, channel: &str) -> Result<(), Failure> {
         if self.open().await? {
             let deadline = deadline_after(self.env, self.request_timeout).await;
             return match &mut self.listening {
@@ -317,8 +317,8 @@ impl<'a, E: Env> Wait<'a, E> {
                 None => Ok(()),
             };
         }
-        let most = self.at_most().await?;
-        self.for_push(most, |push| match push {
+        let most = self.longest_wait().await?;
+        self.wait_for_push(most, |push| match push {
             Push::Message { payload, .. } => {
                 matches!(payload.as_slice(), b"released" | b"del" | b"expired" | b"evicted")
             }
@@ -328,24 +328,24 @@ impl<'a, E: Env> Wait<'a, E> {
     }
 
     /// A key that was read is tracked until it changes, and then is to be read again.
-    async fn for_change(&mut self) -> Result<(), Failure> {
+    async fn wait_for_change(&mut self) -> Result<(), Failure> {
         if self.open().await? {
             self.call(redis::cmd("CLIENT").arg("TRACKING").arg("ON")).await?;
         }
         if self.call(redis::cmd("GET").arg(self.resource)).await? == Value::Nil {
             return Ok(());
         }
-        let most = self.at_most().await?;
-        self.for_push(most, |push| matches!(push, Push::Changed(_) | Push::Flushed)).await
+        let most = self.longest_wait().await?;
+        self.wait_for_push(most, |push| matches!(push, Push::Changed(_) | Push::Flushed)).await
     }
 
     /// Waits for what `wakes`, up to a limit of this turn and of the whole wait.
-    async fn for_push(
+    async fn wait_for_push(
         &mut self,
         most: Option<Duration>,
         wakes: impl Fn(&Push) -> bool,
     ) -> Result<(), Failure> {
-        let left = self.left().await;
+        let left = self.time_left().await;
         let until = self.env.monotonic().await.saturating_add(most.map_or(left, |most| most.min(left)));
         let Some(listening) = &mut self.listening else { return Ok(()) };
         loop {
@@ -358,13 +358,13 @@ impl<'a, E: Env> Wait<'a, E> {
         }
     }
 
-    async fn for_signal(&mut self) -> Result<(), Failure> {
+    async fn wait_for_signal(&mut self) -> Result<(), Failure> {
         self.open().await?;
-        let most = self.at_most().await?;
+        let most = self.longest_wait().await?;
         if most == Some(Duration::ZERO) {
             return Ok(());
         }
-        let left = self.left().await;
+        let left = self.time_left().await;
         let limit = most.map_or(left, |most| most.min(left));
         // The node answers by then: what takes longer has the time that any command has.
         let patience = self.request_timeout.map(|timeout| timeout.saturating_add(limit));

@@ -19,7 +19,7 @@ pub(super) const REDISSON: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "a lock that its thread may take again; whoever waits is woken by a message or by the key's end",
     ttl: Some(Duration::from_secs(30)),
-    fixed: || watched(switches()),
+    fixed: || with_watchdog(switches()),
     open: &["elapsed_check", "release_on_failure", "renew_every", "request_timeout", "told_on_loss"],
     flaws: &[
         Flaw {
@@ -54,7 +54,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "RLock on a master: granted as soon as one replica has acknowledged it; another may be promoted",
     ttl: Some(Duration::from_secs(30)),
-    fixed: || watched(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
+    fixed: || with_watchdog(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
     open: &[
         "elapsed_check",
         "release_on_failure",
@@ -117,7 +117,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
 const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
 
 /// With the watchdog, which is there where no lease was asked for.
-fn watched(switches: Switches) -> Switches {
+fn with_watchdog(switches: Switches) -> Switches {
     switches.with("renew_every", THIRD).with("renew_from", "reply")
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use crate::config::{Descriptor, SwitchError, Switches};
-use crate::env::null_env::Nowhere;
+use crate::env::null_env::NullEnv;
 use crate::env::{Env, NodeName};
 
 pub use box_lock::BoxLock;
@@ -41,7 +41,7 @@ pub use library::ProfileKind;
 ///
 /// impl<E: Env> LockKind<E> for YesKind {
 ///     fn descriptor(&self) -> Descriptor {
-///         Descriptor::of::<()>("yes", "grants everything", "nobody's", Nodes::Independent)
+///         Descriptor::from_config::<()>("yes", "grants everything", "nobody's", Nodes::Independent)
 ///     }
 ///     fn build(&self, env: E, _: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
 ///         Ok(BoxLock::new(Yes(env)))
@@ -127,7 +127,7 @@ impl<E: Env> fmt::Debug for Registry<E> {
 
 /// What is known of the locks of this crate.
 pub fn descriptors() -> Vec<Descriptor> {
-    static KNOWN: LazyLock<Registry<Nowhere>> = LazyLock::new(Registry::builtin);
+    static KNOWN: LazyLock<Registry<NullEnv>> = LazyLock::new(Registry::builtin);
     KNOWN.descriptors()
 }
 

@@ -85,7 +85,7 @@ impl World {
 }
 
 impl RedisRs for World {
-    async fn multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
+    async fn open_multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
         self.connect(node).await?;
         let (client, server) = tokio::io::duplex(1024);
         let (info, config) = (connection_info(), connection_config());
@@ -117,7 +117,7 @@ async fn serve(world: World, mut stream: DuplexStream, connection: String) {
 }
 
 /// A guard that has another token and another deadline after each call, whatever came of it.
-struct Scripted {
+struct CachedScript {
     world: World,
     connection: MultiplexedConnection,
     key: String,
@@ -137,13 +137,13 @@ async fn ask(world: &World, connection: &mut MultiplexedConnection, words: &[&st
     }
 }
 
-impl Drop for Scripted {
+impl Drop for CachedScript {
     fn drop(&mut self) {
         self.world.did(format!("dropped {}", self.number));
     }
 }
 
-impl Guard for Scripted {
+impl Guard for CachedScript {
     fn token(&self) -> Vec<u8> {
         token(self.number)
     }
@@ -184,14 +184,14 @@ async fn taken(
     mut connection: MultiplexedConnection,
     client: Client<World>,
     wanted: Wanted,
-) -> RedisResult<Option<Scripted>> {
+) -> RedisResult<Option<CachedScript>> {
     let world = client.env.clone();
     let (number, step) = world.step();
     let named = world.state().named.last().cloned();
     world.did(format!("asked for {}, whose key is {named:?}", wanted.resource));
     let key = key(&wanted.resource);
     let is_mine = ask(&world, &mut connection, &["SET", &key, &wanted.ttl.as_nanos().to_string()]).await?;
-    Ok(is_mine.then(|| Scripted { world, connection, key, number, step }))
+    Ok(is_mine.then(|| CachedScript { world, connection, key, number, step }))
 }
 
 /// Code that is handed a connection to the first node, or code that opens one each time, to a node of its choice.

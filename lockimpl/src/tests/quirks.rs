@@ -6,8 +6,8 @@ use super::fake::{World, ms};
 use super::node::Replies;
 use crate::parts::timing::Timing;
 use crate::{
-    Acquired, Deadline, DeadlineFrom, Expiry, ExpiryClock, ExtendBy, Extended, Grant, Habits, Lock,
-    MonotonicTime, NodeName, Probe, Reconnect, Refusal, ReleaseMethod, Released, SingleConfig, SingleLock,
+    Acquired, Deadline, DeadlineFrom, Expiry, ExpiryClock, ExtendBy, Extended, Grant, Lock, MonotonicTime,
+    NodeName, Probe, Quirks, Reconnect, Refusal, ReleaseMethod, Released, SingleConfig, SingleLock,
     TokenScope, TokenSource, Transport,
 };
 
@@ -17,8 +17,8 @@ fn world() -> World {
     World::with_nodes(&["a"])
 }
 
-fn lock(world: &World, habits: Habits) -> SingleLock<World> {
-    SingleLock::new(world.clone(), NodeName::new("a"), SingleConfig::default()).with(habits)
+fn lock(world: &World, quirks: Quirks) -> SingleLock<World> {
+    SingleLock::new(world.clone(), NodeName::new("a"), SingleConfig::default()).with_quirks(quirks)
 }
 
 fn granted(world: &World, lock: &mut SingleLock<World>) -> Grant {
@@ -40,7 +40,7 @@ fn owner(world: &World) -> Option<Vec<u8>> {
 #[test]
 fn a_key_without_an_end_outlives_its_lease_and_cannot_be_extended() {
     let world = world();
-    let mut c1 = lock(&world, Habits { expiry: Expiry::None, ..Habits::default() });
+    let mut c1 = lock(&world, Quirks { expiry: Expiry::None, ..Quirks::default() });
     let mut grant = granted(&world, &mut c1);
     assert_eq!(world.run(c1.extend(&mut grant, TTL)), Extended::Unsupported);
     world.sleep(TTL * 3);
@@ -52,7 +52,7 @@ fn a_key_that_ends_by_the_clients_clock_ends_sooner_where_that_is_behind() {
     for (behind, there) in [(ms(0), true), (ms(3_000), true), (ms(3_010), false), (ms(11_000), false)] {
         let world = world();
         world.at(ms(0), move |state| state.wall_error -= i64::try_from(behind.as_nanos()).expect("short"));
-        let mut c1 = lock(&world, Habits { expiry_clock: ExpiryClock::Client, ..Habits::default() });
+        let mut c1 = lock(&world, Quirks { expiry_clock: ExpiryClock::Client, ..Quirks::default() });
         world.sleep(ms(1));
         granted(&world, &mut c1);
         world.sleep(ms(6_990));
@@ -63,7 +63,7 @@ fn a_key_that_ends_by_the_clients_clock_ends_sooner_where_that_is_behind() {
 #[test]
 fn an_extension_by_the_clients_clock_ends_then_as_well() {
     let world = world();
-    let mut c1 = lock(&world, Habits { expiry_clock: ExpiryClock::Client, ..Habits::default() });
+    let mut c1 = lock(&world, Quirks { expiry_clock: ExpiryClock::Client, ..Quirks::default() });
     let mut grant = granted(&world, &mut c1);
     world.sleep(ms(8_000));
     assert!(matches!(world.run(c1.extend(&mut grant, TTL)), Extended::Extended { .. }));
@@ -79,8 +79,8 @@ fn a_lease_in_two_steps_is_long_until_the_second() {
         let world = world();
         let initial_ttl = Some(ms(300_000));
         let config = SingleConfig { release_on_failure: false, ..SingleConfig::default() };
-        let habits = Habits { initial_ttl, ..Habits::default() };
-        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with(habits);
+        let quirks = Quirks { initial_ttl, ..Quirks::default() };
+        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with_quirks(quirks);
         if lost {
             world.at(Duration::from_micros(1_500), |state| {
                 state.nodes.values_mut().for_each(|node| node.unreachable = true);
@@ -95,7 +95,7 @@ fn a_lease_in_two_steps_is_long_until_the_second() {
 
 /// The tokens of two calls of one lock, and of one call of another.
 fn tokens(world: &World, token: TokenScope, token_value: TokenSource) -> [Vec<u8>; 3] {
-    let [mut c1, mut c2] = [(); 2].map(|()| lock(world, Habits { token, token_value, ..Habits::default() }));
+    let [mut c1, mut c2] = [(); 2].map(|()| lock(world, Quirks { token, token_value, ..Quirks::default() }));
     let draw = |lock: &mut SingleLock<World>| {
         let grant = granted(world, lock);
         assert_eq!(world.run(lock.release(&grant)), Released::Released);
@@ -132,8 +132,8 @@ fn a_claim_that_a_driver_repeats_is_refused_by_its_own_key_unless_it_looks() {
         let world = world();
         let transport = Transport { retries: 3, reconnect: Reconnect::RedisPy8 };
         let config = SingleConfig { transport, ..SingleConfig::default() };
-        let habits = Habits { own_token_counts, ..Habits::default() };
-        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with(habits);
+        let quirks = Quirks { own_token_counts, ..Quirks::default() };
+        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with_quirks(quirks);
         world.node("a", |node| node.replies = Replies::Break);
         world.at(ms(2), |state| state.nodes.values_mut().for_each(|node| node.replies = Replies::Arrive));
         let acquired = world.run(c1.acquire("stock", TTL));
@@ -146,7 +146,7 @@ fn a_claim_that_a_driver_repeats_is_refused_by_its_own_key_unless_it_looks() {
 /// c1's lease ends, c2 takes the lock, c1 extends: what it is told, and whether the key is c2's.
 fn extended_too_late(extend_by: ExtendBy) -> (Extended, bool) {
     let world = world();
-    let [mut c1, mut c2] = [(); 2].map(|()| lock(&world, Habits { extend_by, ..Habits::default() }));
+    let [mut c1, mut c2] = [(); 2].map(|()| lock(&world, Quirks { extend_by, ..Quirks::default() }));
     let mut late = granted(&world, &mut c1);
     world.sleep(TTL);
     let other = granted(&world, &mut c2);
@@ -174,7 +174,7 @@ fn an_extension_in_time_renews_the_key_however_it_is_made() {
     ] {
         let world = world();
         world.node("a", super::node::Node::learn_scripts);
-        let mut c1 = lock(&world, Habits { extend_by, extend_adds, ..Habits::default() });
+        let mut c1 = lock(&world, Quirks { extend_by, extend_adds, ..Quirks::default() });
         let mut grant = granted(&world, &mut c1);
         world.sleep(ms(8_000));
         assert_eq!(world.run(c1.extend(&mut grant, TTL)), Extended::Extended { deadline: None });
@@ -190,8 +190,8 @@ fn a_deadline_from_the_reply_lies_later_by_the_replys_way() {
         let world = world();
         world.node("a", |node| node.reply_delay = ms(300));
         let config = SingleConfig { timing: Timing::checked(), ..SingleConfig::default() };
-        let habits = Habits { deadline_from, ..Habits::default() };
-        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with(habits);
+        let quirks = Quirks { deadline_from, ..Quirks::default() };
+        let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with_quirks(quirks);
         let told = granted(&world, &mut c1).deadline;
         assert_eq!(told, Some(Deadline::Monotonic(MonotonicTime(deadline * 1_000_000))));
     }
@@ -201,8 +201,8 @@ fn a_deadline_from_the_reply_lies_later_by_the_replys_way() {
 fn a_deadline_is_kept_from_who_is_not_told() {
     let world = world();
     let config = SingleConfig { timing: Timing::checked(), ..SingleConfig::default() };
-    let habits = Habits { tells_deadline: false, ..Habits::default() };
-    let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with(habits);
+    let quirks = Quirks { tells_deadline: false, ..Quirks::default() };
+    let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with_quirks(quirks);
     assert_eq!(granted(&world, &mut c1).deadline, None);
 }
 
@@ -210,7 +210,7 @@ fn a_deadline_is_kept_from_who_is_not_told() {
 fn a_probe_that_takes_leaves_a_key_where_it_ends_in_between() {
     for (probe, there) in [(Probe::None, false), (Probe::Reads, false), (Probe::Takes, true)] {
         let world = world();
-        let mut c1 = lock(&world, Habits { probe, ..Habits::default() });
+        let mut c1 = lock(&world, Quirks { probe, ..Quirks::default() });
         let grant = granted(&world, &mut c1);
         assert_eq!(world.run(c1.release(&grant)), Released::Released);
         assert_eq!(owner(&world), None, "{probe:?}");
@@ -219,7 +219,7 @@ fn a_probe_that_takes_leaves_a_key_where_it_ends_in_between() {
         world.at(first, |state| state.nodes.values_mut().for_each(|node| node.unreachable = true));
         let config = SingleConfig { release_on_failure: false, ..SingleConfig::default() };
         let mut c2 = SingleLock::new(world.clone(), NodeName::new("a"), config)
-            .with(Habits { probe, ..Habits::default() });
+            .with_quirks(Quirks { probe, ..Quirks::default() });
         let _ = world.run(c2.acquire("stock", TTL));
         assert_eq!(owner(&world).is_some(), there || probe == Probe::None, "{probe:?}");
     }
@@ -229,8 +229,8 @@ fn a_probe_that_takes_leaves_a_key_where_it_ends_in_between() {
 fn a_probe_sees_a_lock_that_is_held() {
     for probe in [Probe::Reads, Probe::Takes] {
         let world = world();
-        granted(&world, &mut lock(&world, Habits::default()));
-        let mut c2 = lock(&world, Habits { probe, ..Habits::default() });
+        granted(&world, &mut lock(&world, Quirks::default()));
+        let mut c2 = lock(&world, Quirks { probe, ..Quirks::default() });
         assert_eq!(world.run(c2.acquire("stock", TTL)), Acquired::Refused(Refusal::Taken));
         let sets = world.node("a", |node| node.count("SET"));
         assert_eq!(sets, if probe == Probe::Reads { 1 } else { 2 });

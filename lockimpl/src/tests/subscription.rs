@@ -91,7 +91,7 @@ fn a_push_says_which_keys_changed_or_that_all_are_gone_and_a_confirmation_says_n
     say(PushKind::Invalidate, vec![Value::Nil]);
     say(PushKind::PMessage, vec![bulk("n*"), bulk("news"), bulk("hello")]);
     say(PushKind::Disconnection, Vec::new());
-    let said: Vec<Push> = std::iter::from_fn(|| pushes.waiting()).collect();
+    let said: Vec<Push> = std::iter::from_fn(|| pushes.try_next()).collect();
     let changed = Push::Changed(vec![b"stock".to_vec(), b"orders".to_vec()]);
     assert_eq!(said, [changed, Push::Flushed, message("hello"), Push::Ended]);
 }

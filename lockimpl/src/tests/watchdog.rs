@@ -71,7 +71,7 @@ fn a_renewal_that_is_answered_after_the_release_extends_nothing() {
     assert_eq!(world.run(lock.release(&grant)), Released::Released);
     pass(&world, ms(30_000));
     assert_eq!(grant.current_deadline(), before);
-    assert!(!grant.watch.expect("it is renewed").is_told());
+    assert!(!grant.watch.expect("it is renewed").is_notified());
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_holder_is_told_when_its_lease_must_have_ended_and_no_reply_has_come() {
     let grant = granted(&world, &mut lock);
     let watch = grant.watch.expect("it is renewed");
     world.node("a", |node| node.reply_delay = ms(60_000));
-    world.run(watch.told());
+    world.run(watch.wait_for_loss());
     assert_eq!(world.now(), began + TTL);
 }
 

@@ -14,7 +14,7 @@ use crate::env::{Env, NodeName};
 use crate::locks::replicated::Masters;
 use crate::parts::timing::Timing;
 use crate::parts::waiting::{Waiting, Wake};
-use crate::parts::watchdog::Renewed;
+use crate::parts::watchdog::WatchedConfig;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 
 /// The switches of the lock that is a hash.
@@ -136,45 +136,46 @@ pub(crate) struct HashReplicated;
 
 impl<E: Env> LockKind<E> for Hash {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<HashConfig>>(
+        Descriptor::from_config::<WatchedConfig<HashConfig>>(
             "hash",
             "a hash on one node that counts how often a thread took the lock, which may take it again",
             "Redisson's RLock: HINCRBY of the field of a thread, in scripts",
             Nodes::One,
         )
-        .sending(scripts())
+        .with_scripts(scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("hash", nodes)?;
-        let Renewed { lock, renewal } = Renewed::<HashConfig>::chosen(chosen)?;
+        let WatchedConfig { lock, renewal } = WatchedConfig::<HashConfig>::from_switches(chosen)?;
         let link = link(&env, &lock, node);
         let synced = (Synced::None, Duration::ZERO);
-        Ok(renewal.over(env.clone(), HashLock::new(env, lock, synced, Masters::only(link))))
+        Ok(renewal.wrap_lock(env.clone(), HashLock::new(env, lock, synced, Masters::only(link))))
     }
 }
 
 impl<E: Env> LockKind<E> for HashReplicated {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<FollowingConfig>>(
+        Descriptor::from_config::<WatchedConfig<FollowingConfig>>(
             "hash-replicated",
             "the same hash on whichever node is master, followed when another is promoted",
             "Redisson's RLock with replicas: WAIT after each script (`checkLockSyncedSlaves`)",
             Nodes::Replicated,
         )
-        .sending(scripts())
+        .with_scripts(scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        let Renewed { lock: FollowingConfig { lock, synced, timeout }, renewal } = Renewed::chosen(chosen)?;
-        let masters = Masters::among(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
-        Ok(renewal.over(env.clone(), HashLock::new(env, lock, (synced, timeout), masters)))
+        let WatchedConfig { lock: FollowingConfig { lock, synced, timeout }, renewal } =
+            WatchedConfig::from_switches(chosen)?;
+        let masters = Masters::new(nodes.into_iter().map(|node| link(&env, &lock, node)).collect());
+        Ok(renewal.wrap_lock(env.clone(), HashLock::new(env, lock, (synced, timeout), masters)))
     }
 }
 
 pub(super) fn link<E: Env>(env: &E, config: &HashConfig, node: NodeName) -> Link<E> {
-    Link::new(node, config.request_timeout, config.on_timeout).through(env, config.transport)
+    Link::new(node, config.request_timeout, config.on_timeout).with_transport(env, config.transport)
 }

@@ -19,7 +19,7 @@ use crate::env::{Env, NodeName};
 use crate::locks::single::choose_extend_if_missing;
 use crate::parts::timing::Timing;
 use crate::parts::tokens::TokenScope;
-use crate::parts::watchdog::Renewed;
+use crate::parts::watchdog::WatchedConfig;
 use crate::registry::{BoxLock, ConfigError, LockKind};
 
 /// The switches of Redlock.
@@ -184,7 +184,7 @@ impl LockConfig for RedlockConfig {
 
 impl Default for RedlockConfig {
     fn default() -> Self {
-        Self::published()
+        Self::defaults()
     }
 }
 
@@ -193,17 +193,17 @@ pub(crate) struct Redlock;
 
 impl<E: Env> LockKind<E> for Redlock {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<RedlockConfig>>(
+        Descriptor::from_config::<WatchedConfig<RedlockConfig>>(
             "redlock",
             "the same key on a majority of nodes that know nothing of each other",
             "Redis documentation, \"Distributed Locks with Redis\": the Redlock algorithm",
             Nodes::Independent,
         )
-        .sending(crate::connection::scripts::scripts())
+        .with_scripts(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let Renewed { lock: config, renewal } = Renewed::<RedlockConfig>::chosen(chosen)?;
+        let WatchedConfig { lock: config, renewal } = WatchedConfig::<RedlockConfig>::from_switches(chosen)?;
         match (config.quorum, config.subset) {
             _ if nodes.is_empty() => Err(ConfigError::NoNodes),
             (Quorum::Fixed(votes), _) if votes > nodes.len() => {
@@ -212,7 +212,7 @@ impl<E: Env> LockKind<E> for Redlock {
             (_, Subset::Fixed(asked)) if asked > nodes.len() => {
                 Err(ConfigError::Subset { asked, nodes: nodes.len() })
             }
-            _ => Ok(renewal.over(env.clone(), RedlockLock::new(env, nodes, config))),
+            _ => Ok(renewal.wrap_lock(env.clone(), RedlockLock::new(env, nodes, config))),
         }
     }
 }

@@ -50,20 +50,20 @@ impl Question {
 }
 
 /// Links that tasks are done with, and whose they are.
-pub(super) struct Returned<E: Env>(Arc<Mutex<Vec<Placed<E>>>>);
+pub(super) struct ReturnedLinks<E: Env>(Arc<Mutex<Vec<PlacedLink<E>>>>);
 
 /// A link and its place among the nodes.
-type Placed<E> = (usize, Link<E>);
+type PlacedLink<E> = (usize, Link<E>);
 
-impl<E: Env> Default for Returned<E> {
+impl<E: Env> Default for ReturnedLinks<E> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<E: Env> Returned<E> {
+impl<E: Env> ReturnedLinks<E> {
     /// Twins of these links, and of those that came back since instead.
-    pub(super) fn over(&self, links: &[Link<E>]) -> Vec<Link<E>> {
+    pub(super) fn twin_links(&self, links: &[Link<E>]) -> Vec<Link<E>> {
         let mut twins: Vec<Link<E>> = links.iter().map(Link::twin).collect();
         for (index, link) in lock(&self.0).iter() {
             twins[*index] = link.twin();
@@ -84,7 +84,7 @@ impl<E: Env> RedlockLock<E> {
     }
 
     async fn ask_in_turn(&mut self, request: &Request<'_>, chosen: &[bool]) -> Vec<Answer> {
-        let (needed, first) = (self.needed(), request.first_command());
+        let (needed, first) = (self.needed_votes(), request.first_command());
         let mut answers = Vec::with_capacity(chosen.len());
         for (link, chosen) in self.links.iter_mut().zip(chosen) {
             let decided = self.config.wait_for == WaitFor::Quorum && is_decided(&answers, needed)
@@ -113,11 +113,11 @@ impl<E: Env> RedlockLock<E> {
                 let request = question.request();
                 let said = answer(&env, &mut link, &request, &request.first_command(), true).await;
                 lock(&returned).push((index, link));
-                board.put(index, said);
+                board.record(index, said);
             });
         }
-        let answers = board.decided(self.needed()).await;
-        if self.config.tie == Tie::Never && !is_decided(&answers, self.needed()) {
+        let answers = board.wait_for_decision(self.needed_votes()).await;
+        if self.config.tie == Tie::Never && !is_decided(&answers, self.needed_votes()) {
             pending::<()>().await;
         }
         answers
@@ -146,7 +146,7 @@ impl Board {
         Self(Arc::new(Mutex::new(Answers { said, reader: None })))
     }
 
-    fn put(&self, index: usize, answer: Answer) {
+    fn record(&self, index: usize, answer: Answer) {
         let mut answers = lock(&self.0);
         answers.said[index] = Some(answer);
         let reader = answers.reader.take();
@@ -156,7 +156,7 @@ impl Board {
     }
 
     /// Waits until it is decided or all have answered. Whoever has not is silent.
-    async fn decided(&self, needed: usize) -> Vec<Answer> {
+    async fn wait_for_decision(&self, needed: usize) -> Vec<Answer> {
         poll_fn(|cx| {
             let mut answers = lock(&self.0);
             let so_far: Vec<Answer> = answers.said.iter().flatten().copied().collect();

@@ -75,8 +75,8 @@ impl Subset {
 }
 
 impl Subset {
-    /// Which of `nodes` are asked.
-    pub fn chosen(self, nodes: usize) -> Vec<bool> {
+    /// Selects those of `nodes` that are asked.
+    pub fn select_nodes(self, nodes: usize) -> Vec<bool> {
         let asked = match self {
             Self::All => nodes,
             Self::Majority => Quorum::Majority.votes(nodes),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::Value;
 
 use super::quirks::KeyExpiry;
-use super::{DeadlineFrom, ExtendBy, Habits, Probe, ReplicaWait, SingleConfig};
+use super::{DeadlineFrom, ExtendBy, Probe, Quirks, ReplicaWait, SingleConfig};
 use crate::connection::link::{Failure, Link};
 use crate::connection::request::{ReleaseMethod, Request, says_yes};
 use crate::connection::units::millis;
@@ -15,7 +15,7 @@ use crate::env::{Deadline, Env};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Refusal, Released, Token, TooFewReplicas};
 
 /// Reads the reply to a release.
-pub(super) fn released(reply: Result<Value, Failure>) -> Released {
+pub(super) fn read_release(reply: Result<Value, Failure>) -> Released {
     match reply {
         Ok(reply) if says_yes(&reply) => Released::Released,
         Ok(_) => Released::NotOwner,
@@ -25,15 +25,15 @@ pub(super) fn released(reply: Result<Value, Failure>) -> Released {
 
 /// The protocol with one node, for the lock on a single node and for the one on whichever node is
 /// master.
-pub(crate) struct Exchange<'a, E: Env> {
+pub(crate) struct Protocol<'a, E: Env> {
     pub(crate) env: &'a E,
     pub(crate) config: &'a SingleConfig,
-    pub(crate) habits: &'a Habits,
+    pub(crate) quirks: &'a Quirks,
     pub(crate) wait: Option<ReplicaWait>,
     pub(crate) link: &'a mut Link<E>,
 }
 
-impl<E: Env> Exchange<'_, E> {
+impl<E: Env> Protocol<'_, E> {
     pub(crate) async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let token = Token::draw(self.env);
         self.acquire_with(resource, ttl, token).await
@@ -58,7 +58,7 @@ impl<E: Env> Exchange<'_, E> {
 
     /// Looks for the lock, in a way that may take it.
     async fn probe(&mut self, key: &str, ttl: Duration) -> Result<(), FailedClaim> {
-        let taken = match self.habits.probe {
+        let taken = match self.quirks.probe {
             Probe::None => false,
             Probe::Reads => says_yes(&self.link.ask(self.env, &Request::Exists { key }).await?),
             Probe::Takes => {
@@ -82,7 +82,7 @@ impl<E: Env> Exchange<'_, E> {
         token: &Token,
         ttl: Duration,
     ) -> Result<(Option<u64>, Option<Deadline>), FailedClaim> {
-        let first = self.habits.initial_ttl.unwrap_or(ttl);
+        let first = self.quirks.initial_ttl.unwrap_or(ttl);
         let mut lease = self.config.timing.start(self.env, first).await;
         let fencing = match self.ask_for(key, token, first).await? {
             Value::Okay => None,
@@ -90,37 +90,37 @@ impl<E: Env> Exchange<'_, E> {
                 Ok(number) => Some(number),
                 Err(_) => return Err(FailedClaim::Key(Refusal::CounterBelowZero(number))),
             },
-            _ if self.habits.own_token_counts && self.is_own(key, token, first).await? => None,
+            _ if self.quirks.own_token_counts && self.is_own(key, token, first).await? => None,
             _ => return Err(FailedClaim::NoKey(Refusal::Taken)),
         };
-        match self.replicated().await {
+        match self.wait_for_replicas().await {
             Ok(()) => {}
             Err(Doubt::TooFewReplicas(few)) => return Err(FailedClaim::Key(Refusal::TooFewReplicas(few))),
             Err(doubt) => return Err(FailedClaim::Doubt(doubt)),
         }
-        if self.habits.deadline_from == DeadlineFrom::Reply {
+        if self.quirks.deadline_from == DeadlineFrom::Reply {
             lease = self.config.timing.start(self.env, first).await;
         }
         lease.grant_in_time(self.env).await.map_err(FailedClaim::Key)?;
-        if self.habits.initial_ttl.is_some() && self.habits.extends() {
+        if self.quirks.initial_ttl.is_some() && self.quirks.extends() {
             lease = self.config.timing.start(self.env, ttl).await;
             match self.ask_for_more(key, token, ttl).await {
                 Ok(reply) if says_yes(&reply) => {}
                 Ok(_) => return Err(FailedClaim::NoKey(Refusal::Taken)),
-                Err(failure) => return Err(FailedClaim::after_a_key(failure)),
+                Err(failure) => return Err(FailedClaim::with_key_set(failure)),
             }
-            if self.habits.deadline_from == DeadlineFrom::Reply {
+            if self.quirks.deadline_from == DeadlineFrom::Reply {
                 lease = self.config.timing.start(self.env, ttl).await;
             }
             lease.grant_in_time(self.env).await.map_err(FailedClaim::Key)?;
         }
-        Ok((fencing, lease.deadline().filter(|_| self.habits.tells_deadline)))
+        Ok((fencing, lease.deadline().filter(|_| self.quirks.tells_deadline)))
     }
 
     /// Asks for the key.
     async fn ask_for(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
         let counter;
-        let request = match self.habits.key_expiry() {
+        let request = match self.quirks.key_expiry() {
             _ if self.config.fencing => {
                 counter = format!("{{{key}}}:fencing");
                 Request::ClaimFenced { key, counter: &counter, token, ttl }
@@ -137,9 +137,9 @@ impl<E: Env> Exchange<'_, E> {
 
     /// Asks for another lease of a key that is held.
     async fn ask_for_more(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<Value, Failure> {
-        let request = match self.habits.extend_by {
-            ExtendBy::Compare if self.habits.extend_adds => Request::ExtendMore { key, token, more: ttl },
-            ExtendBy::Compare if self.habits.key_expiry() == KeyExpiry::PxatByClient => {
+        let request = match self.quirks.extend_by {
+            ExtendBy::Compare if self.quirks.extend_adds => Request::ExtendMore { key, token, more: ttl },
+            ExtendBy::Compare if self.quirks.key_expiry() == KeyExpiry::PxatByClient => {
                 let at = self.moment(ttl).await;
                 Request::ExtendUntil { key, token, at }
             }
@@ -159,7 +159,7 @@ impl<E: Env> Exchange<'_, E> {
 
     /// True if the key holds this token. If it has an end, its lease begins anew.
     async fn is_own(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Failure> {
-        let request = match self.habits.key_expiry() {
+        let request = match self.quirks.key_expiry() {
             KeyExpiry::None => {
                 let held = self.link.ask(self.env, &Request::Read { key }).await?;
                 return Ok(held == Value::BulkString(token.as_bytes().into()));
@@ -174,7 +174,7 @@ impl<E: Env> Exchange<'_, E> {
     }
 
     pub(crate) async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        if !self.habits.extends() {
+        if !self.quirks.extends() {
             return Extended::Unsupported;
         }
         let mut lease = self.config.timing.start(self.env, ttl).await;
@@ -183,28 +183,28 @@ impl<E: Env> Exchange<'_, E> {
             Ok(_) => return Extended::NotOwner,
             Err(failure) => return Extended::Unknown(failure.into_doubt()),
         }
-        if let Err(doubt) = self.replicated().await {
+        if let Err(doubt) = self.wait_for_replicas().await {
             return Extended::Unknown(doubt);
         }
-        if self.habits.deadline_from == DeadlineFrom::Reply {
+        if self.quirks.deadline_from == DeadlineFrom::Reply {
             lease = self.config.timing.start(self.env, ttl).await;
         }
         if !lease.extended_in_time(self.env, grant.deadline).await {
             return Extended::TooLate;
         }
-        grant.deadline = lease.deadline().filter(|_| self.habits.tells_deadline);
+        grant.deadline = lease.deadline().filter(|_| self.quirks.tells_deadline);
         Extended::Extended { deadline: grant.deadline }
     }
 
     pub(crate) async fn release(&mut self, resource: &str, token: &Token) -> Released {
         let request = Request::Release { key: resource, token, method: self.config.release };
-        released(self.link.ask(self.env, &request).await)
+        read_release(self.link.ask(self.env, &request).await)
     }
 
     /// Waits for as many replicas as are asked for. `WAIT` speaks of the writes of the connection it
     /// is sent on, which is the one the write just went through: a link changes its connection only
     /// after a failure.
-    async fn replicated(&mut self) -> Result<(), Doubt> {
+    async fn wait_for_replicas(&mut self) -> Result<(), Doubt> {
         let Some(ReplicaWait { replicas: wanted, timeout }) = self.wait else { return Ok(()) };
         let request = Request::Wait { replicas: wanted, timeout };
         match self.link.ask(self.env, &request).await {
@@ -240,8 +240,8 @@ impl From<Failure> for FailedClaim {
 }
 
 impl FailedClaim {
-    /// A failure after the key was set already.
-    fn after_a_key(failure: Failure) -> Self {
+    /// A failure of a later step, when the key is set.
+    fn with_key_set(failure: Failure) -> Self {
         match failure {
             Failure::Unsent(why) => Self::Key(Refusal::Unreachable(why)),
             Failure::ErrorReply(error) => Self::Key(Refusal::ErrorReply(error)),

@@ -9,7 +9,7 @@ use crate::parts::tokens::{TokenScope, TokenSource};
 
 /// The switches that the lock on one node has besides those of a lock on a master.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Habits {
+pub struct Quirks {
     /// How a key ends that its owner does not delete.
     pub expiry: Expiry,
     /// Whose clock says when a lease is over.
@@ -37,7 +37,7 @@ pub struct Habits {
     pub probe: Probe,
 }
 
-impl LockConfig for Habits {
+impl LockConfig for Quirks {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
             expiry: form.choice("expiry", Expiry::default(), "how a key ends that its owner does not delete"),
@@ -87,13 +87,13 @@ impl LockConfig for Habits {
     }
 }
 
-impl Default for Habits {
+impl Default for Quirks {
     fn default() -> Self {
-        Self::published()
+        Self::defaults()
     }
 }
 
-impl Habits {
+impl Quirks {
     /// None: the lock as published.
     pub(crate) const NONE: Self = Self {
         expiry: Expiry::Px,

@@ -15,7 +15,7 @@ use crate::env::Env;
 use crate::registry::BoxLock;
 
 pub(crate) use task::Renewable;
-use task::Renewing;
+use task::WatchedLock;
 
 /// From when the next renewal is counted, and the lease that one that succeeded has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,16 +137,16 @@ impl Renewal {
     }
 
     /// A lock that is renewed so: as it is, if it is not.
-    pub(crate) fn over<E: Env>(self, env: E, lock: impl Renewable) -> BoxLock {
+    pub(crate) fn wrap_lock<E: Env>(self, env: E, lock: impl Renewable) -> BoxLock {
         match self.every {
-            Some(_) => BoxLock::new(Renewing::new(env, self, lock)),
+            Some(_) => BoxLock::new(WatchedLock::new(env, self, lock)),
             None => BoxLock::new(lock),
         }
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
         let every = self.every?;
-        (every.of(ttl) >= ttl).then(|| Unfit {
+        (every.interval(ttl) >= ttl).then(|| Unfit {
             cause: "`lock.renew_every` is as long as the lease, which has ended when it is to be renewed"
                 .to_owned(),
             hint: "use a longer `ttl`, or a shorter `renew_every`".to_owned(),
@@ -155,12 +155,12 @@ impl Renewal {
 }
 
 /// The switches of a lock, and of its renewal.
-pub(crate) struct Renewed<C> {
+pub(crate) struct WatchedConfig<C> {
     pub(crate) lock: C,
     pub(crate) renewal: Renewal,
 }
 
-impl<C: LockConfig> LockConfig for Renewed<C> {
+impl<C: LockConfig> LockConfig for WatchedConfig<C> {
     fn read(form: &mut Form<'_>) -> Self {
         Self { lock: C::read(form), renewal: Renewal::choose(form) }
     }

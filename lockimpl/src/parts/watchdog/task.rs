@@ -16,19 +16,19 @@ pub(crate) trait Renewable: Lock + 'static {
 }
 
 /// A lock with a watchdog for each of its grants.
-pub(crate) struct Renewing<E, L> {
+pub(crate) struct WatchedLock<E, L> {
     env: E,
     renewal: Renewal,
     lock: L,
 }
 
-impl<E: Env, L: Renewable> Renewing<E, L> {
+impl<E: Env, L: Renewable> WatchedLock<E, L> {
     pub(crate) fn new(env: E, renewal: Renewal, lock: L) -> Self {
         Self { env, renewal, lock }
     }
 
     /// Starts a watchdog for what was granted, in a call that began at `began`.
-    async fn watched(&mut self, acquired: Acquired, ttl: Duration, began: MonotonicTime) -> Acquired {
+    async fn start_watchdog(&mut self, acquired: Acquired, ttl: Duration, began: MonotonicTime) -> Acquired {
         let Some(interval) = self.renewal.every else { return acquired };
         let Acquired::Granted(mut grant) = acquired else { return acquired };
         let now = self.env.monotonic().await;
@@ -38,34 +38,34 @@ impl<E: Env, L: Renewable> Renewing<E, L> {
             RenewFrom::Send | RenewFrom::Reply => now,
         };
         let watch = Watch::new(grant.deadline);
-        let keeper = Keeper {
+        let watchdog = Watchdog {
             env: self.env.clone(),
             lock: self.lock.twin(),
             renewal: self.renewal.clone(),
-            interval: interval.of(ttl),
+            interval: interval.interval(ttl),
             ttl,
             grant: grant.clone(),
             watch: watch.clone(),
             counted,
             ends: counted.saturating_add(ttl),
         };
-        watch.runs(self.env.spawn(keeper.keep()));
+        watch.runs(self.env.spawn(watchdog.keep()));
         grant.watch = Some(watch);
         Acquired::Granted(grant)
     }
 }
 
-impl<E: Env, L: Renewable> Lock for Renewing<E, L> {
+impl<E: Env, L: Renewable> Lock for WatchedLock<E, L> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let began = self.env.monotonic().await;
         let acquired = self.lock.acquire(resource, ttl).await;
-        self.watched(acquired, ttl, began).await
+        self.start_watchdog(acquired, ttl, began).await
     }
 
     async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
         let began = self.env.monotonic().await;
         let acquired = self.lock.acquire_within(resource, ttl, limit).await;
-        self.watched(acquired, ttl, began).await
+        self.start_watchdog(acquired, ttl, began).await
     }
 
     /// By the holder itself, which does not put off what the watchdog does.
@@ -73,7 +73,7 @@ impl<E: Env, L: Renewable> Lock for Renewing<E, L> {
         grant.deadline = grant.current_deadline();
         let extended = self.lock.extend(grant, ttl).await;
         if let (Some(watch), Extended::Extended { deadline }) = (&grant.watch, &extended) {
-            watch.extended(*deadline);
+            watch.set_deadline(*deadline);
         }
         extended
     }
@@ -95,7 +95,7 @@ impl<E: Env, L: Renewable> Lock for Renewing<E, L> {
 }
 
 /// What keeps one lease alive.
-struct Keeper<E, L> {
+struct Watchdog<E, L> {
     env: E,
     lock: L,
     renewal: Renewal,
@@ -109,7 +109,7 @@ struct Keeper<E, L> {
     ends: MonotonicTime,
 }
 
-impl<E: Env, L: Lock> Keeper<E, L> {
+impl<E: Env, L: Lock> Watchdog<E, L> {
     async fn keep(mut self) {
         let mut left = self.renewal.cap;
         while left != Some(0) {
@@ -145,7 +145,7 @@ impl<E: Env, L: Lock> Keeper<E, L> {
     /// Renews once. None: it was stopped meanwhile, or the lease has ended before the reply came, for a watchdog that
     /// tells so.
     async fn renew(&mut self) -> Option<Extended> {
-        self.env.renewing().await;
+        self.env.renewal_started().await;
         let sent = self.env.monotonic().await;
         self.grant.deadline = self.watch.deadline();
         let Self { env, lock, grant, ttl, ends, .. } = self;
@@ -164,9 +164,9 @@ impl<E: Env, L: Lock> Keeper<E, L> {
         }
         if let Extended::Extended { deadline } = &extended {
             self.ends = self.counted.saturating_add(self.ttl);
-            self.watch.extended(*deadline);
+            self.watch.set_deadline(*deadline);
         }
-        self.env.renewed(extended.outcome()).await;
+        self.env.renewal_ended(extended.outcome()).await;
         Some(extended)
     }
 
