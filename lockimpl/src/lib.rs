@@ -5,24 +5,19 @@
 //! The same code runs on real machines and in a simulated world. It reaches time, randomness and the
 //! network only through [`Env`], and talks to nodes through redis-rs.
 //!
-//! Where to start reading:
+//! In reading order:
 //!
-//! | module | what it holds |
+//! | folder | what it holds |
 //! |---|---|
 //! | `lock` | [`Lock`] and what its calls come to: yes, no, or a reply was lost |
-//! | `env` | [`Env`]: what a lock needs from its machine, and what a pause means |
-//! | `times`, `clock` | the three clocks, deadlines, drift, the elapsed check |
-//! | `locks` | the algorithms, a file each, and their switches |
-//! | `profile`, `profiles` | [`Profile`]: a library as one of them with fixed switches, a file each |
-//! | `statics` | [`Statics`]: what a library keeps once in a process |
-//! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
-//! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
-//! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
-//! | `request`, `scripted`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
-//! | `transport`, `reconnecting` | [`Transport`]: a driver that sends again and connects anew |
-//! | `renewal` | a task that keeps a lease alive beside its holder, and what that is told |
-//! | `subscription`, `pushes` | what a node says by itself, and the connection it says it on |
-//! | `tokio_env` | the environment of a real machine (feature `tokio`) |
+//! | `env` | [`Env`]: what a lock needs from its machine: three clocks, chance, tasks, connections |
+//! | `config` | [`Switches`] and [`Descriptor`]: what a lock may be told by name, and what is known of it unbuilt |
+//! | `registry` | [`Registry`]: any lock by its name |
+//! | `connection` | what is said to one node, and the way to it |
+//! | `parts` | what several locks are made of: timing, tokens, ballots, waiting, the watchdog |
+//! | `locks` | the algorithms, a file each |
+//! | `profiles` | [`Profile`]: a library as one of them with fixed switches, a file each |
+//! | `adapter` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]
@@ -42,76 +37,46 @@
 //!
 //! What no lock here does: admit its holder again, or keep waiters in line.
 
-mod ballot;
-mod chance;
-mod client;
-mod clock;
-mod descriptor;
-mod driver;
+mod adapter;
+mod builtin;
+mod config;
+mod connection;
 mod env;
-mod existing;
-mod extensions;
-mod form;
-mod join;
-mod link;
 mod lock;
 mod locks;
-mod nowhere;
-mod plain;
-mod profile;
-mod profile_kind;
+mod parts;
 mod profiles;
-mod pushes;
-mod reconnecting;
 mod registry;
-mod renewal;
-mod request;
-mod scripted;
-mod statics;
-mod subscription;
-mod switch;
 #[cfg(test)]
 mod tests;
-mod times;
-mod tokens;
-#[cfg(feature = "tokio")]
-mod tokio_env;
-mod transport;
-mod waiting;
-mod watch;
-mod wire;
 
-pub use client::Client;
-pub use clock::{Clock, Drift, Ratio, RenewEvery, Timing};
-pub use descriptor::{Descriptor, Facts, Nodes, Sends};
-pub use driver::{connection_config, connection_info, listening_config, listening_info};
-pub use env::{DeadlinePassed, Env, NodeName, Task};
-pub use existing::{Acquiring, Existing, Guard, RedisRs, Wanted};
-pub use form::{Choice, Form, LockConfig};
-pub use link::OnTimeout;
+pub use adapter::{Acquiring, Client, Existing, Guard, Wanted};
+pub use config::{
+    Choice, Descriptor, Facts, Flaw, Form, Kind, LockConfig, Most, Nodes, Profile, Ratio, Remedy, RenewEvery,
+    Sends, Switch, SwitchError, Switches, Unfit, Value,
+};
+pub use connection::link::OnTimeout;
+pub use connection::request::ReleaseMethod;
+pub use connection::transport::{Reconnect, Transport};
+#[cfg(feature = "tokio")]
+pub use env::TokioEnv;
+pub use env::{
+    BootTime, Clock, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Push, Pushes,
+    RedisRs, Task, WallTime, connection_config, connection_info, listening_config, listening_info,
+};
 pub use lock::{
-    Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas,
+    Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas, Watch,
 };
 pub use locks::redlock::{
     Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, RedlockConfig,
-    RedlockLock, ReleaseOn, Retry, Subset, Tie, TokenScope, WaitFor,
+    RedlockLock, ReleaseOn, Retry, Subset, Tie, WaitFor,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
 pub use locks::single::{
-    DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe, ReplicaWait, SingleConfig, SingleLock,
+    DeadlineFrom, ExpiryClock, ExtendBy, Probe, Quirks, ReplicaWait, SingleConfig, SingleLock,
 };
-pub use profile::{Flaw, Profile, Remedy};
-pub use profile_kind::ProfileKind;
-pub use pushes::{Push, Pushes};
-pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
-pub use renewal::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
-pub use request::ReleaseMethod;
-pub use statics::Statics;
-pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
-pub use times::{BootTime, Deadline, MonotonicTime, WallTime};
-pub use tokens::TokenSource;
-#[cfg(feature = "tokio")]
-pub use tokio_env::TokioEnv;
-pub use transport::{Reconnect, Transport};
-pub use waiting::{WaitClock, Waiting, Wake};
-pub use watch::Watch;
+pub use parts::timing::{Drift, Timing};
+pub use parts::tokens::{TokenScope, TokenSource};
+pub use parts::waiting::{WaitClock, Waiting, Wake};
+pub use parts::watchdog::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
+pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry, descriptors};

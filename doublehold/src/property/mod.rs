@@ -26,7 +26,7 @@
 //! job at night may set both. Another version of proptest may draw other cases; plans stay what they are.
 //!
 //! What a lock's own configuration is must be its switches, or it would be in no plan:
-//! [`Existing::configured`](crate::check::Existing::configured).
+//! [`Existing::with_config`](crate::check::Existing::with_config).
 //!
 //! Not here: choosing cases by what earlier ones have covered.
 

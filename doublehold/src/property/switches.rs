@@ -61,7 +61,7 @@ fn of_kind(kind: Kind, default: Option<&Value>, nodes: usize) -> BoxedStrategy<V
     match kind {
         Kind::Flag => any::<bool>().prop_map(Value::from).boxed(),
         Kind::Number { least, most } => {
-            let most = most.among(nodes).min(least.saturating_add(NUMBERS)).max(least);
+            let most = most.resolve(nodes).min(least.saturating_add(NUMBERS)).max(least);
             (least..=most).prop_map(Value::from).boxed()
         }
         Kind::Ratio => {

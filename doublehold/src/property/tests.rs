@@ -108,7 +108,7 @@ fn check_switch(lock: &Descriptor, switch: &Switch, nodes: usize, values: &BTree
         None => assert!(values.iter().all(|value| switch.words.contains(&value.as_str())), "{about}"),
         Some(Kind::Flag) => assert!(values.contains("true") && values.contains("false"), "{about}"),
         Some(Kind::Number { least, most }) => {
-            let most = most.among(nodes).min(least + 10).max(least);
+            let most = most.resolve(nodes).min(least + 10).max(least);
             let numbers = (least..=most).map(|it| it.to_string());
             let default = switch.default.iter().map(ToString::to_string);
             assert_eq!(*values, words.chain(numbers).chain(default).collect(), "{about}");

@@ -65,7 +65,7 @@ struct ForgetfulKind;
 
 impl<E: Env> LockKind<E> for ForgetfulKind {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<()>("forgetful", "SET without NX", "this test", Nodes::One)
+        Descriptor::from_config::<()>("forgetful", "SET without NX", "this test", Nodes::One)
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {

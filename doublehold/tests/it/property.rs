@@ -89,7 +89,7 @@ fn lock(mended: bool) -> impl LockKind<SimEnv> {
         let set: Option<String> = set.query_async(&mut redis).await?;
         Ok::<_, redis::RedisError>(set.map(|_| Held { redis, key, token, release }))
     };
-    Existing::on_one_node("own", take).configured::<Config>()
+    Existing::on_one_node("own", take).with_config::<Config>()
 }
 
 /// Small ones: a debug build makes a hundred runs of them a second.

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use redis::{Pipeline, Value};
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::says_yes;
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{millis, says_yes};
-use crate::switch::Switches;
 
 /// The switches of a counter.
 struct CounterConfig {
@@ -53,7 +52,7 @@ pub(crate) struct Counter;
 
 impl<E: Env> LockKind<E> for Counter {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<CounterConfig>(
+        Descriptor::from_config::<CounterConfig>(
             NAME,
             "a number that is counted up by whoever enters and down by whoever leaves, and says nothing of who they are",
             "dramatiq's ConcurrentRateLimiter of 1, \"a distributed mutex\"",
@@ -62,7 +61,7 @@ impl<E: Env> LockKind<E> for Counter {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let (node, config) = (only_node(NAME, nodes)?, CounterConfig::chosen(chosen)?);
+        let (node, config) = (only_node(NAME, nodes)?, CounterConfig::from_switches(chosen)?);
         let link = Link::new(node, config.request_timeout, config.on_timeout);
         Ok(BoxLock::new(CounterLock { env, link, ttl: Duration::ZERO }))
     }

@@ -6,15 +6,13 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::connection::plain_node::facts;
+use crate::connection::request::ReleaseMethod;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
-use crate::plain::facts;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::ReleaseMethod;
-use crate::switch::Switches;
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct GetThenDelete;
@@ -31,7 +29,7 @@ impl LockConfig for GetThenDelete {
 
 impl<E: Env> LockKind<E> for GetThenDelete {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SET NX PX takes it; GET, a comparison in the client and DEL give it back",
             "Articles that mend a plain DEL without a script",
@@ -40,7 +38,7 @@ impl<E: Env> LockKind<E> for GetThenDelete {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::published() };
+        let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::defaults() };
         Ok(BoxLock::new(GetThenDeleteLock(SingleLock::new(env, only_node(NAME, nodes)?, config))))
     }
 }

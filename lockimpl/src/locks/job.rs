@@ -14,18 +14,16 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
-use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
+use crate::connection::cached_script::CachedScript;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
+use crate::connection::transport::Transport;
+use crate::connection::units::millis;
+use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::parts::watchdog::{Renewable, WatchedConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::switch::Switches;
-use crate::times::MonotonicTime;
-use crate::transport::Transport;
 
 /// The switches of a job's lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,27 +75,27 @@ pub(crate) struct Job;
 
 impl<E: Env> LockKind<E> for Job {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<JobConfig>>(
+        Descriptor::from_config::<WatchedConfig<JobConfig>>(
             NAME,
             "a job of a queue: a key with an end holds it, and a check for stalled jobs hands it on once that has ended",
             "the job queues Bull and BullMQ: locks of jobs, and the stalled check",
             Nodes::One,
         )
-        .sending(SCRIPTS.map(|script| script.source().to_owned()).into())
+        .with_scripts(SCRIPTS.map(|script| script.source().to_owned()).into())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node(NAME, nodes)?;
-        let Renewed { lock: config, renewal } = Renewed::chosen(chosen)?;
-        Ok(renewal.over(env.clone(), JobLock::new(env, node, config)))
+        let WatchedConfig { lock: config, renewal } = WatchedConfig::from_switches(chosen)?;
+        Ok(renewal.wrap_lock(env.clone(), JobLock::new(env, node, config)))
     }
 }
 
 const NAME: &str = "job";
 
 /// A waiting job becomes active, and its taker has the lock. As the queues do it, in one step.
-pub(crate) static TAKE: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static TAKE: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end \
          redis.call('SET', KEYS[2], '1') \
          redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) \
@@ -106,8 +104,8 @@ pub(crate) static TAKE: LazyLock<Scripted> = LazyLock::new(|| {
 });
 
 /// The lock has its whole length again, and the job is not suspected any more.
-pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static EXTEND: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
          redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) \
          redis.call('DEL', KEYS[3]) \
@@ -116,16 +114,16 @@ pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
 });
 
 /// The job is done, if it is still its worker's.
-pub(crate) static FINISH: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static FINISH: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
          return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])",
     )
 });
 
 /// The job waits again if it was suspected and its lock has ended; if it is active, it is suspected from now on.
-pub(crate) static CHECK: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static CHECK: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('EXISTS', KEYS[4]) == 1 then return 0 end \
          redis.call('SET', KEYS[4], '1', 'PX', ARGV[1]) \
          local suspected = redis.call('DEL', KEYS[3]) \
@@ -135,7 +133,7 @@ pub(crate) static CHECK: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
-static SCRIPTS: [&LazyLock<Scripted>; 4] = [&TAKE, &EXTEND, &FINISH, &CHECK];
+static SCRIPTS: [&LazyLock<CachedScript>; 4] = [&TAKE, &EXTEND, &FINISH, &CHECK];
 
 struct JobLock<E: Env> {
     env: E,
@@ -147,12 +145,18 @@ struct JobLock<E: Env> {
 
 impl<E: Env> JobLock<E> {
     fn new(env: E, node: NodeName, config: JobConfig) -> Self {
-        let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
+        let link =
+            Link::new(node, config.request_timeout, config.on_timeout).with_transport(&env, config.transport);
         Self { env, link, config, next_check: None }
     }
 
     /// Runs a script on the keys of a job.
-    async fn run(&mut self, script: &'static Scripted, job: &str, args: &[&[u8]]) -> Result<Value, Failure> {
+    async fn run(
+        &mut self,
+        script: &'static CachedScript,
+        job: &str,
+        args: &[&[u8]],
+    ) -> Result<Value, Failure> {
         let others = ["active", "stalled", "stalled-check"].map(|part| format!("{job}:{part}"));
         let keys = [job, &others[0], &others[1], &others[2]];
         script.run(&self.env, &mut self.link, &keys, args).await

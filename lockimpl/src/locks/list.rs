@@ -10,20 +10,19 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::cached_script::CachedScript;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::plain_node::unfit;
+use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
+use crate::connection::subscription::Subscription;
+use crate::connection::units::{millis, seconds};
+use crate::connection::wire::deadline_after;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::locks::redlock::Expiry;
-use crate::plain::{seconds, unfit};
+use crate::parts::watchdog::{Renewable, WatchedConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::subscription::Subscription;
-use crate::switch::{Switches, Unfit};
-use crate::wire::deadline_after;
 
 /// The switches of the lock with a list.
 #[derive(Clone)]
@@ -77,26 +76,26 @@ pub(crate) struct List;
 
 impl<E: Env> LockKind<E> for List {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<ListConfig>>(
+        Descriptor::from_config::<WatchedConfig<ListConfig>>(
             "list",
             "a key on one node, and a list on which a release leaves a signal for one who waits",
             "python-redis-lock (2013 to 2026): SET NX and BLPOP",
             Nodes::One,
         )
-        .sending([&RELEASE, &EXTEND].map(|script| script.source().to_owned()).into())
+        .with_scripts([&RELEASE, &EXTEND].map(|script| script.source().to_owned()).into())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("list", nodes)?;
-        let Renewed { lock: config, renewal } = Renewed::<ListConfig>::chosen(chosen)?;
+        let WatchedConfig { lock: config, renewal } = WatchedConfig::<ListConfig>::from_switches(chosen)?;
         let link = Link::new(node, config.request_timeout, config.on_timeout);
         let lock = ListLock { env: env.clone(), link, config, token: None, listening: None };
-        Ok(renewal.over(env, lock))
+        Ok(renewal.wrap_lock(env, lock))
     }
 }
 
-pub(crate) static RELEASE: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static RELEASE: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
          redis.call('DEL', KEYS[1], KEYS[2]) \
          redis.call('RPUSH', KEYS[2], '1') \
@@ -105,8 +104,8 @@ pub(crate) static RELEASE: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
-pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static EXTEND: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
          return redis.call('EXPIRE', KEYS[1], ARGV[2])",
     )

@@ -14,16 +14,15 @@ use std::time::Duration;
 use redis::Value;
 use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::cached_script::CachedScript;
+use crate::connection::link::{Failure, Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
-use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::parts::waiting::WaitClock;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::switch::{Switches, Unfit};
-use crate::waiting::WaitClock;
 
 /// Whose one of something is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -156,21 +155,21 @@ pub(crate) struct LocalRemote;
 impl<E: Env> LockKind<E> for LocalRemote {
     fn descriptor(&self) -> Descriptor {
         let own = [&ASK, &FAIL].map(|script| script.source().to_owned());
-        Descriptor::of::<LocalRemoteConfig>(
+        Descriptor::from_config::<LocalRemoteConfig>(
             NAME,
             "a mutex in the process, and behind it a key on one node that holds the process's id",
             "articles after Spring's RedisLockRegistry: a local re-entrant lock before the remote one",
             Nodes::One,
         )
-        .sending([crate::request::scripts(), own.into()].concat())
+        .with_scripts([crate::connection::scripts::scripts(), own.into()].concat())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let (node, config) = (only_node(NAME, nodes)?, LocalRemoteConfig::chosen(chosen)?);
+        let (node, config) = (only_node(NAME, nodes)?, LocalRemoteConfig::from_switches(chosen)?);
         let link = Link::new(node, config.request_timeout, config.on_timeout);
         let table = match config.local {
             Local::Object => Arc::default(),
-            Local::Process => env.shared::<Table>(),
+            Local::Process => env.process_state::<Table>(),
         };
         Ok(BoxLock::new(LocalRemoteLock { env, link, config, table, id: None, holds: BTreeMap::new() }))
     }
@@ -179,8 +178,8 @@ impl<E: Env> LockKind<E> for LocalRemote {
 const NAME: &str = "local-remote";
 
 /// Makes the lease long again where the id is ours, and takes the key where there is none.
-pub(crate) static ASK: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static ASK: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "local owner = redis.call('GET', KEYS[1]) \
          if owner == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end \
          if owner then return 0 end \
@@ -190,8 +189,8 @@ pub(crate) static ASK: LazyLock<Scripted> = LazyLock::new(|| {
 });
 
 /// The same with a mistake after its first write: the key's name is missing.
-pub(crate) static FAIL: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static FAIL: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "local owner = redis.call('GET', KEYS[1]) \
          if owner == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end \
          if owner then return 0 end \
@@ -202,8 +201,8 @@ pub(crate) static FAIL: LazyLock<Scripted> = LazyLock::new(|| {
 });
 
 /// The same with a second `if` that nobody closes. No node can load it.
-pub(crate) static BROKEN: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static BROKEN: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "local owner = redis.call('GET', KEYS[1]) \
          if owner == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 \
          else if owner then return 0 end \
@@ -258,7 +257,7 @@ impl<E: Env> LocalRemoteLock<E> {
             }))
         };
         match self.config.client_id {
-            Id::Process => self.env.shared::<ProcessId>().0.get_or_init(|| draw(&self.env)).clone(),
+            Id::Process => self.env.process_state::<ProcessId>().0.get_or_init(|| draw(&self.env)).clone(),
             Id::Lock => self.id.get_or_insert_with(|| draw(&self.env)).clone(),
         }
     }
@@ -298,7 +297,7 @@ impl<E: Env> LocalRemoteLock<E> {
 
     /// Asks for the key once.
     async fn ask(&mut self, resource: &str, id: &Token, ttl: Duration) -> Result<bool, Failure> {
-        let script: &Scripted = match self.config.script {
+        let script: &CachedScript = match self.config.script {
             Asks::Whole | Asks::ReadAsText => &ASK,
             Asks::FailsHalfway => &FAIL,
             Asks::DoesNotCompile => &BROKEN,

@@ -1,5 +1,14 @@
 //! The locks of this crate. Each is a file that exports its kind; a new one is declared and listed here, and nowhere
 //! else.
+//!
+//! In reading order:
+//!
+//! | file | the lock |
+//! |---|---|
+//! | `single`, `replicated`, `redlock` | those of the Redis documentation |
+//! | `hash`, `multi` | a hash that counts how often a thread took it, on one node and on several |
+//! | `counter`, `list`, `job`, `local_remote`, `thread_count` | others that libraries and articles have |
+//! | `setnx`, `set_ex`, `get_then_delete` and the others that begin with `setnx` | the ancestors, each with its flaw |
 
 pub(crate) mod counter;
 mod get_then_delete;
@@ -19,31 +28,27 @@ pub(crate) mod single;
 mod thread_count;
 
 use crate::env::Env;
-use crate::profiles;
 use crate::registry::Registry;
 
-impl<E: Env> Registry<E> {
-    /// The locks of this crate, in the order in which lists show them.
-    pub fn builtin() -> Self {
-        let engines = Self::empty()
-            .with(single::Single)
-            .with(replicated::Replicated)
-            .with(redlock::Redlock)
-            .with(counter::Counter)
-            .with(job::Job)
-            .with(list::List)
-            .with(hash::Hash)
-            .with(hash::HashReplicated)
-            .with(multi::Multi)
-            .with(local_remote::LocalRemote)
-            .with(thread_count::ThreadCount)
-            // The ancestors, which articles still teach.
-            .with(setnx::Setnx)
-            .with(setnx_expire::SetnxExpire)
-            .with(setnx_expire_multi::SetnxExpireMulti)
-            .with(setnx_getset::SetnxGetset)
-            .with(set_ex::SetEx)
-            .with(get_then_delete::GetThenDelete);
-        profiles::with_all(engines)
-    }
+/// The same locks and those of this crate, in the order in which lists show them.
+pub(crate) fn with_all<E: Env>(registry: Registry<E>) -> Registry<E> {
+    registry
+        .with(single::Single)
+        .with(replicated::Replicated)
+        .with(redlock::Redlock)
+        .with(counter::Counter)
+        .with(job::Job)
+        .with(list::List)
+        .with(hash::Hash)
+        .with(hash::HashReplicated)
+        .with(multi::Multi)
+        .with(local_remote::LocalRemote)
+        .with(thread_count::ThreadCount)
+        // The ancestors, which articles still teach.
+        .with(setnx::Setnx)
+        .with(setnx_expire::SetnxExpire)
+        .with(setnx_expire_multi::SetnxExpireMulti)
+        .with(setnx_getset::SetnxGetset)
+        .with(set_ex::SetEx)
+        .with(get_then_delete::GetThenDelete)
 }

@@ -8,16 +8,14 @@
 
 use std::time::Duration;
 
-use crate::clock::Timing;
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Switches, Unfit};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released};
 use crate::locks::hash::{HashConfig, HashLock, scripts};
+use crate::parts::timing::Timing;
+use crate::parts::waiting::WaitClock;
 use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::request::millis;
-use crate::switch::{Switches, Unfit};
-use crate::waiting::WaitClock;
 
 /// The number of members that have to be taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,28 +100,28 @@ pub(crate) struct Multi;
 
 impl<E: Env> LockKind<E> for Multi {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<MultiConfig>(
+        Descriptor::from_config::<MultiConfig>(
             "multi-lock",
             "a hash on each of several nodes, one after another: all of them, or a majority",
             "Redisson's RedissonMultiLock and RedissonRedLock",
             Nodes::Independent,
         )
-        .sending(scripts())
-        .on_at_least(2)
+        .with_scripts(scripts())
+        .min_nodes(2)
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        let config = MultiConfig::chosen(chosen)?;
+        let config = MultiConfig::from_switches(chosen)?;
         // The time is looked at once, at the end, and not by each member.
         let mut member = config.lock.clone();
         member.timing = Timing::unchecked();
         let thread = HashLock::next_thread(&env);
         let locks = nodes
             .iter()
-            .map(|node| HashLock::of_several(env.clone(), member.clone(), node.clone(), thread))
+            .map(|node| HashLock::new_member(env.clone(), member.clone(), node.clone(), thread))
             .collect();
         Ok(BoxLock::new(MultiLock { env, config, nodes, locks }))
     }

@@ -7,15 +7,13 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Most, Nodes, Switches, Unfit};
+use crate::connection::link::Link;
+use crate::connection::request::{Request, is_master};
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::Link;
 use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
-use crate::locks::single::{Exchange, Habits, ReplicaWait, SingleConfig};
+use crate::locks::single::{Protocol, Quirks, ReplicaWait, SingleConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::request::{Request, is_master};
-use crate::switch::{Most, Switches, Unfit};
 
 pub(crate) const NO_MASTER: &str = "no node says that it is the master";
 
@@ -59,7 +57,7 @@ impl LockConfig for ReplicatedConfig {
 
 impl Default for ReplicatedConfig {
     fn default() -> Self {
-        Self::published()
+        Self::defaults()
     }
 }
 
@@ -68,20 +66,20 @@ pub(crate) struct Replicated;
 
 impl<E: Env> LockKind<E> for Replicated {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<ReplicatedConfig>(
+        Descriptor::from_config::<ReplicatedConfig>(
             "replicated",
             "the same key on whichever node is master, followed when another is promoted",
             "Redis documentation, \"Distributed Locks with Redis\": why failover-based implementations are not enough",
             Nodes::Replicated,
         )
-        .sending(crate::request::scripts())
+        .with_scripts(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        Ok(BoxLock::new(ReplicatedLock::new(env, nodes, ReplicatedConfig::chosen(chosen)?)))
+        Ok(BoxLock::new(ReplicatedLock::new(env, nodes, ReplicatedConfig::from_switches(chosen)?)))
     }
 }
 
@@ -105,16 +103,16 @@ impl<E: Env> ReplicatedLock<E> {
     /// A lock on the master among `nodes`. Connects when it is first used.
     pub fn new(env: E, nodes: Vec<NodeName>, config: ReplicatedConfig) -> Self {
         let SingleConfig { request_timeout, on_timeout, transport, .. } = config.lock;
-        let link = |node| Link::new(node, request_timeout, on_timeout).through(&env, transport);
-        let masters = Masters::among(nodes.into_iter().map(link).collect());
+        let link = |node| Link::new(node, request_timeout, on_timeout).with_transport(&env, transport);
+        let masters = Masters::new(nodes.into_iter().map(link).collect());
         Self { env, config, masters }
     }
 
     /// The protocol with the master, if there is one to be found.
-    async fn with_master(&mut self) -> Option<Exchange<'_, E>> {
+    async fn with_master(&mut self) -> Option<Protocol<'_, E>> {
         let link = self.masters.link(&self.env).await?;
         let (config, wait) = (&self.config.lock, self.config.wait);
-        Some(Exchange { env: &self.env, config, habits: &Habits::NONE, wait, link })
+        Some(Protocol { env: &self.env, config, quirks: &Quirks::NONE, wait, link })
     }
 }
 
@@ -129,7 +127,7 @@ pub(crate) struct Masters<E: Env> {
 
 impl<E: Env> Masters<E> {
     /// The master is one of these nodes, and has to be asked for.
-    pub(crate) fn among(links: Vec<Link<E>>) -> Self {
+    pub(crate) fn new(links: Vec<Link<E>>) -> Self {
         Self { links, alone: false, master: None, look_from: 0 }
     }
 
@@ -192,7 +190,7 @@ impl<E: Env> Lock for ReplicatedLock<E> {
         for _ in 0..self.masters.tries() {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.acquire(resource, ttl).await;
-            if !self.masters.repeat_elsewhere(Trouble::of_acquire(&outcome)) {
+            if !self.masters.repeat_elsewhere(Trouble::from_acquired(&outcome)) {
                 break;
             }
         }
@@ -205,7 +203,7 @@ impl<E: Env> Lock for ReplicatedLock<E> {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.extend(grant, ttl).await;
             let Extended::Unknown(doubt) = &outcome else { break };
-            if !self.masters.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+            if !self.masters.repeat_elsewhere(Trouble::from_doubt(doubt)) {
                 break;
             }
         }
@@ -218,7 +216,7 @@ impl<E: Env> Lock for ReplicatedLock<E> {
             let Some(mut master) = self.with_master().await else { break };
             outcome = master.release(&grant.resource, &grant.token).await;
             let Released::Unknown(doubt) = &outcome else { break };
-            if !self.masters.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+            if !self.masters.repeat_elsewhere(Trouble::from_doubt(doubt)) {
                 break;
             }
         }
@@ -238,25 +236,25 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    pub(crate) fn of_acquire(outcome: &Acquired) -> Self {
+    pub(crate) fn from_acquired(outcome: &Acquired) -> Self {
         match outcome {
             Acquired::Refused(Refusal::Unreachable(_)) => Self::WithoutEffect,
-            Acquired::Refused(Refusal::ErrorReply(error)) => Self::of_error(error),
-            Acquired::Unknown(doubt) => Self::of_doubt(doubt),
+            Acquired::Refused(Refusal::ErrorReply(error)) => Self::from_error_reply(error),
+            Acquired::Unknown(doubt) => Self::from_doubt(doubt),
             Acquired::Granted(_) | Acquired::Refused(_) => Self::None,
         }
     }
 
-    pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
+    pub(crate) fn from_doubt(doubt: &Doubt) -> Self {
         match doubt {
-            Doubt::ErrorReply(error) => Self::of_error(error),
+            Doubt::ErrorReply(error) => Self::from_error_reply(error),
             Doubt::Unreachable(_) => Self::WithoutEffect,
             Doubt::Timeout | Doubt::ConnectionLost(_) => Self::Lost,
             Doubt::Misread | Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas(_) => Self::None,
         }
     }
 
-    fn of_error(error: &ErrorReply) -> Self {
+    fn from_error_reply(error: &ErrorReply) -> Self {
         match error.code.as_str() {
             "READONLY" | "MASTERDOWN" | "LOADING" => Self::WithoutEffect,
             // The reply to a WAIT or a script that a demotion cut short: its writes were made.

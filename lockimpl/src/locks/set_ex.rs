@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches, Unfit};
+use crate::connection::plain_node::{PlainNode, facts, unfit};
+use crate::connection::request::ReleaseMethod;
+use crate::connection::units::seconds;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts, seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::ReleaseMethod;
-use crate::switch::{Switches, Unfit};
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct SetEx;
@@ -35,13 +34,13 @@ impl LockConfig for SetEx {
 
 impl<E: Env> LockKind<E> for SetEx {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SET EX without NX: whoever asks gets it; a script that compares the token gives it back",
             "Articles and answers that take a lock with SETEX or SET EX",
             Nodes::One,
         )
-        .sending(crate::request::scripts())
+        .with_scripts(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {

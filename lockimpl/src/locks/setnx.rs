@@ -5,14 +5,12 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::connection::plain_node::{PlainNode, facts};
+use crate::connection::request::{ReleaseMethod, says_yes};
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{ReleaseMethod, says_yes};
-use crate::switch::Switches;
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct Setnx;
@@ -29,7 +27,7 @@ impl LockConfig for Setnx {
 
 impl<E: Env> LockKind<E> for Setnx {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX takes it, DEL gives it back; nothing expires, and `ttl` is not used",
             "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", before its section on deadlocks",

@@ -4,14 +4,13 @@
 
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches, Unfit};
+use crate::connection::plain_node::{PlainNode, facts, unfit};
+use crate::connection::request::{ReleaseMethod, says_yes};
+use crate::connection::units::seconds;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts, seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{ReleaseMethod, says_yes};
-use crate::switch::{Switches, Unfit};
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct SetnxExpire;
@@ -32,7 +31,7 @@ impl LockConfig for SetnxExpire {
 
 impl<E: Env> LockKind<E> for SetnxExpire {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX takes it, then EXPIRE gives it an end; DEL gives it back",
             "Carlson, \"Redis in Action\" (2013), 6.2.5; articles from before SET NX EX (Redis 2.6.12)",

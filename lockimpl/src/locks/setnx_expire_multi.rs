@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches, Unfit};
+use crate::connection::plain_node::{PlainNode, facts, unfit};
+use crate::connection::request::{ReleaseMethod, says_yes};
+use crate::connection::units::seconds;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts, seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{ReleaseMethod, says_yes};
-use crate::switch::{Switches, Unfit};
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct SetnxExpireMulti;
@@ -35,7 +34,7 @@ impl LockConfig for SetnxExpireMulti {
 
 impl<E: Env> LockKind<E> for SetnxExpireMulti {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Self>(
+        Descriptor::from_config::<Self>(
             NAME,
             "SETNX and EXPIRE in one MULTI/EXEC, whatever SETNX says; DEL gives it back",
             "Articles that mend SETNX and EXPIRE with a transaction",

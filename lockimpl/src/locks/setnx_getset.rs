@@ -8,17 +8,14 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
-use crate::env::{Env, NodeName};
-use crate::form::{Choice, Form, LockConfig};
-use crate::link::Failure;
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::connection::link::Failure;
+use crate::connection::plain_node::{PlainNode, facts};
+use crate::connection::request::{ReleaseMethod, says_yes};
+use crate::connection::units::millis;
+use crate::env::{Deadline, Env, NodeName, WallTime};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::request::{ReleaseMethod, millis, says_yes};
-use crate::switch::Switches;
-use crate::times::Deadline;
-use crate::times::WallTime;
 
 /// The kind of this lock.
 pub(crate) struct SetnxGetset;
@@ -90,18 +87,18 @@ impl LockConfig for Getset {
 
 impl<E: Env> LockKind<E> for SetnxGetset {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Getset>(
+        Descriptor::from_config::<Getset>(
             NAME,
             "SETNX of the time it ends by the client's clock; once that has passed, GETSET of another takes it over",
             "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", handling deadlocks",
             Nodes::One,
         )
-        .sending(crate::request::release_scripts())
+        .with_scripts(crate::connection::scripts::release_scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = PlainNode::new(env, only_node(NAME, nodes)?);
-        Ok(BoxLock::new(SetnxGetsetLock(node, Getset::chosen(chosen)?)))
+        Ok(BoxLock::new(SetnxGetsetLock(node, Getset::from_switches(chosen)?)))
     }
 }
 

@@ -7,14 +7,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::descriptor::{Descriptor, Facts, Nodes};
-use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Switches};
+use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::switch::Switches;
-use crate::times::MonotonicTime;
 
 struct CountConfig {
     /// Whether the count is worth nothing when the lease is over. Published: it counts on.
@@ -32,7 +29,7 @@ impl LockConfig for CountConfig {
     }
 
     fn facts(&self) -> Facts {
-        Facts { readmits: true, ..SingleConfig::published().facts() }
+        Facts { readmits: true, ..SingleConfig::defaults().facts() }
     }
 }
 
@@ -41,19 +38,19 @@ pub(crate) struct ThreadCount;
 
 impl<E: Env> LockKind<E> for ThreadCount {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<CountConfig>(
+        Descriptor::from_config::<CountConfig>(
             NAME,
             "the key on one node, and a count in the thread that says yes to whoever has it",
             "articles that make a lock re-entrant with a ThreadLocal",
             Nodes::One,
         )
-        .sending(crate::request::scripts())
+        .with_scripts(crate::connection::scripts::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node(NAME, nodes)?;
-        let CountConfig { expires } = CountConfig::chosen(chosen)?;
-        let lock = SingleLock::new(env.clone(), node, SingleConfig::published());
+        let CountConfig { expires } = CountConfig::from_switches(chosen)?;
+        let lock = SingleLock::new(env.clone(), node, SingleConfig::defaults());
         Ok(BoxLock::new(CountingLock { env, lock, expires, counts: BTreeMap::new() }))
     }
 }
@@ -76,8 +73,8 @@ struct Count {
 }
 
 impl<E: Env> CountingLock<E> {
-    /// What is counted of a lock, if it is worth anything.
-    async fn counted(&mut self, resource: &str) -> Option<&mut Count> {
+    /// The count of a lock, if it is worth anything.
+    async fn live_count(&mut self, resource: &str) -> Option<&mut Count> {
         let ends = self.counts.get(resource)?.ends;
         if self.expires && self.env.monotonic().await >= ends {
             self.counts.remove(resource);
@@ -88,7 +85,7 @@ impl<E: Env> CountingLock<E> {
 
 impl<E: Env> Lock for CountingLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        if let Some(count) = self.counted(resource).await {
+        if let Some(count) = self.live_count(resource).await {
             count.times += 1;
             return Acquired::Granted(count.grant.clone());
         }

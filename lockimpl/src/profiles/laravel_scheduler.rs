@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
     name: "laravel-scheduler",

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) const MALKUSCH_LOCK: Profile = Profile {
     name: "malkusch-lock",
@@ -21,7 +20,7 @@ pub(super) const MALKUSCH_LOCK: Profile = Profile {
             .with("expiry", "none")
             .with("elapsed_check", false)
             .with("clock", "wall")
-            .with("drift_ratio", crate::clock::Drift::NONE.ratio)
+            .with("drift_ratio", crate::parts::timing::Drift::NONE.ratio)
             .with("drift_constant", Duration::ZERO)
             // PHP's `default_socket_timeout`.
             .with("node_timeout", Duration::from_secs(60))

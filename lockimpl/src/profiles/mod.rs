@@ -46,8 +46,7 @@ use crate::locks::multi::Multi;
 use crate::locks::redlock::Redlock;
 use crate::locks::setnx_getset::SetnxGetset;
 use crate::locks::single::Single;
-use crate::profile_kind::ProfileKind;
-use crate::registry::Registry;
+use crate::registry::{ProfileKind, Registry};
 
 /// The same locks and those of libraries, in the order in which lists show them.
 pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {

@@ -1,7 +1,6 @@
 //! node-redlock (`redlock` on npm), as a setting of `redlock`.
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) const NODE_REDLOCK: Profile = Profile {
     name: "node-redlock",

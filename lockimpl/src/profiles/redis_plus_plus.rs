@@ -3,9 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 

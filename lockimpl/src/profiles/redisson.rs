@@ -3,9 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::clock::Ratio;
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
                      RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, \
@@ -21,7 +19,7 @@ pub(super) const REDISSON: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "a lock that its thread may take again; whoever waits is woken by a message or by the key's end",
     ttl: Some(Duration::from_secs(30)),
-    fixed: || watched(switches()),
+    fixed: || with_watchdog(switches()),
     open: &["elapsed_check", "release_on_failure", "renew_every", "request_timeout", "told_on_loss"],
     flaws: &[
         Flaw {
@@ -56,7 +54,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     read_on: "2026-11-25",
     meaning: "RLock on a master: granted as soon as one replica has acknowledged it; another may be promoted",
     ttl: Some(Duration::from_secs(30)),
-    fixed: || watched(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
+    fixed: || with_watchdog(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
     open: &[
         "elapsed_check",
         "release_on_failure",
@@ -119,7 +117,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
 const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
 
 /// With the watchdog, which is there where no lease was asked for.
-fn watched(switches: Switches) -> Switches {
+fn with_watchdog(switches: Switches) -> Switches {
     switches.with("renew_every", THIRD).with("renew_from", "reply")
 }
 

@@ -1,7 +1,6 @@
 //! rslock, as a setting of `redlock`.
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) const RSLOCK: Profile = Profile {
     name: "rslock",

@@ -1,7 +1,6 @@
 //! sidekiq-unique-jobs, as its source has it: a job's id without an end, which a reaper looks for now and then.
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
     name: "sidekiq-unique-jobs",

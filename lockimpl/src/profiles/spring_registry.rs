@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::profile::{Flaw, Profile, Remedy};
-use crate::switch::Switches;
+use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) const SPRING_REGISTRY: Profile = Profile {
     name: "spring-registry",

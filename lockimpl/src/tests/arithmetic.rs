@@ -4,10 +4,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::fake::{World, ms};
-use crate::chance::uniform;
-use crate::clock::{Clock, Drift, Ratio, Timing};
+use crate::config::Ratio;
+use crate::connection::units::millis;
+use crate::env::Clock;
+use crate::env::jitter::uniform;
 use crate::locks::redlock::Quorum;
-use crate::request::millis;
+use crate::parts::timing::{Drift, Timing};
 use crate::{BootTime, Deadline, MonotonicTime, WallTime};
 
 #[test]

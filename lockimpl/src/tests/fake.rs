@@ -16,11 +16,9 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisFuture, RedisResult, Value};
 use tokio::io::DuplexStream;
 
-use super::existing::Script;
+use super::adapter::Script;
 use super::node::Node;
-use crate::env::{Env, NodeName, Task};
-use crate::pushes::Pushes;
-use crate::times::{BootTime, MonotonicTime, WallTime};
+use crate::env::{BootTime, Env, MonotonicTime, NodeName, Pushes, Task, WallTime};
 
 pub(super) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -44,7 +42,7 @@ pub(super) struct State {
     /// How long the machine has been suspended: the monotonic clock stood still.
     suspended: u64,
     pub(super) nodes: BTreeMap<String, Node>,
-    statics: crate::Statics,
+    process_state: crate::ProcessState,
     /// What locks said they mark their keys with.
     pub(super) marks: Vec<Vec<u8>>,
     /// The keys that locks said are claims whatever they hold.
@@ -244,8 +242,8 @@ impl Env for World {
         self.state().votes.push(nodes.iter().map(|node| node.as_str().to_owned()).collect());
     }
 
-    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        self.state().statics.get()
+    fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.state().process_state.get()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::join::join_in_order;
+use crate::parts::join::join_in_order;
 
 /// Counts how often it is woken.
 #[derive(Default)]

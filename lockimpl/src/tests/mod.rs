@@ -1,14 +1,12 @@
 //! The locks against a fake world: see `fake`. What a rule is worth on a real node's Lua and bytes is
 //! tested where those are.
 
+mod adapter;
 mod ancestors;
 mod arithmetic;
 mod client;
 mod defaults;
-mod driver;
-mod existing;
 mod fake;
-mod habits;
 mod hash;
 mod job;
 mod join;
@@ -16,10 +14,11 @@ mod local_remote;
 mod multi;
 mod node;
 mod profile;
+mod quirks;
+mod redis_config;
 mod redlock;
-mod redlock_asking;
+mod redlock_fan_out;
 mod registry;
-mod renewal;
 mod replicated;
 mod single;
 mod subscription;
@@ -27,3 +26,4 @@ mod thread_count;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod transport;
+mod watchdog;

@@ -8,10 +8,10 @@ use redis::{PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::fake::{WALL_START, ms};
-use crate::extensions::{EXTEND_MORE, EXTEND_UNTIL};
+use crate::connection::extension_scripts::{EXTEND_MORE, EXTEND_UNTIL};
+use crate::connection::scripts::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
 use crate::locks::list;
-use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
-use crate::waiting::Signals;
+use crate::parts::waiting::Signals;
 
 /// A lease that outlasts every test, in milliseconds.
 const FOR_EVER: &str = "1000000000";

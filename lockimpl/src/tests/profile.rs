@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fake::{World, ms};
 use crate::locks::single::Single;
-use crate::profile_kind::ProfileKind;
+use crate::registry::ProfileKind;
 use crate::{Acquired, BoxLock, ConfigError, Lock, NodeName, Profile, Registry, Switches, Value};
 
 static HASTY: Profile = Profile {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fake::{World, ms};
 use super::node::{Node, Replies};
-use crate::clock::Timing;
+use crate::parts::timing::Timing;
 use crate::{
     Acquired, Deadline, Doubt, Expiry, ExtendCheck, Extended, ExtensionVotes, Grant, Lock, MonotonicTime,
     NodeName, OnFailedExtension, OnNodeError, Order, Quorum, RedlockConfig, RedlockLock, Refusal,

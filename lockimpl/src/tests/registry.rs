@@ -64,9 +64,9 @@ fn what_cannot_work_is_refused_with_the_way_out() {
 #[test]
 fn a_switch_that_is_chosen_is_in_the_configuration_and_the_others_are_as_published() {
     let chosen = Switches::new().with("request_timeout", "none").with("fencing", true);
-    let config = SingleConfig::chosen(&chosen).expect("both are switches of the lock");
+    let config = SingleConfig::from_switches(&chosen).expect("both are switches of the lock");
     assert_eq!(config, SingleConfig { request_timeout: None, fencing: true, ..SingleConfig::default() });
-    let config = RedlockConfig::chosen(&Switches::new()).expect("nothing is chosen");
+    let config = RedlockConfig::from_switches(&Switches::new()).expect("nothing is chosen");
     assert_eq!(
         (config.timing, config.retry.tries, config.node_timeout),
         (Timing::checked(), 3, Some(ms(50)))
@@ -78,7 +78,7 @@ fn a_kind_that_is_added_takes_the_place_of_one_with_its_name() {
     struct Impostor;
     impl<E: Env> crate::LockKind<E> for Impostor {
         fn descriptor(&self) -> crate::Descriptor {
-            crate::Descriptor::of::<()>("single", "another", "nobody", Nodes::Independent)
+            crate::Descriptor::from_config::<()>("single", "another", "nobody", Nodes::Independent)
         }
         fn build(&self, _: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
             Err(ConfigError::NotOneNode { lock: "single", nodes: nodes.len() })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fake::{World, ms};
 use super::node::Replies;
-use crate::clock::Timing;
+use crate::parts::timing::Timing;
 use crate::{
     Acquired, Doubt, Extended, Grant, Lock, NodeName, Refusal, Released, ReplicaWait, ReplicatedConfig,
     ReplicatedLock, SingleConfig, TooFewReplicas,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::fake::{World, ms};
 use super::node::Replies;
-use crate::clock::{Clock, Timing};
+use crate::env::Clock;
+use crate::parts::timing::Timing;
 use crate::{
     Acquired, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime, NodeName, OnTimeout, Refusal,
     ReleaseMethod, Released, SingleConfig, SingleLock,

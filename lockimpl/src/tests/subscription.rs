@@ -5,10 +5,8 @@ use std::time::Duration;
 use redis::{PushInfo, PushKind, Value};
 
 use super::fake::{World, ms};
-use crate::env::{DeadlinePassed, Env, NodeName};
-use crate::pushes::{Push, Pushes};
-use crate::subscription::Subscription;
-use crate::times::MonotonicTime;
+use crate::connection::subscription::Subscription;
+use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName, Push, Pushes};
 
 fn world() -> World {
     World::with_nodes(&["a"])
@@ -93,7 +91,7 @@ fn a_push_says_which_keys_changed_or_that_all_are_gone_and_a_confirmation_says_n
     say(PushKind::Invalidate, vec![Value::Nil]);
     say(PushKind::PMessage, vec![bulk("n*"), bulk("news"), bulk("hello")]);
     say(PushKind::Disconnection, Vec::new());
-    let said: Vec<Push> = std::iter::from_fn(|| pushes.waiting()).collect();
+    let said: Vec<Push> = std::iter::from_fn(|| pushes.try_next()).collect();
     let changed = Push::Changed(vec![b"stock".to_vec(), b"orders".to_vec()]);
     assert_eq!(said, [changed, Push::Flushed, message("hello"), Push::Ended]);
 }

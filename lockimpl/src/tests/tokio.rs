@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::fake::ms;
-use crate::subscription::Subscription;
+use crate::connection::subscription::Subscription;
 use crate::{Env, NodeName, Push, TokioEnv};
 
 /// A server that says `:1` to every request, and how many there were.

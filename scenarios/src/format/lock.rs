@@ -233,7 +233,7 @@ fn value(field: &Field<'_>, switch: &Switch, nodes: usize) -> Result<Value> {
     Ok(match switch.kind {
         None => field.choice(&words)?.into(),
         Some(Kind::Number { .. }) if is_text && !words.is_empty() => field.choice(&words)?.into(),
-        Some(Kind::Number { least, most }) => field.number(least, most.among(nodes))?.into(),
+        Some(Kind::Number { least, most }) => field.number(least, most.resolve(nodes))?.into(),
         Some(Kind::Flag) => field.flag()?.into(),
         Some(Kind::Duration) => field.duration()?.into(),
         Some(Kind::PositiveDuration) => field.positive_duration()?.into(),

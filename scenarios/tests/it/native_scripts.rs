@@ -30,11 +30,11 @@ fn every_run_of_the_catalogue_is_the_same_with_lua() {
 }
 
 /// Where the locks keep their scripts.
-const REQUESTS: &str = include_str!("../../../lockimpl/src/request.rs");
+const SCRIPTS: &str = include_str!("../../../lockimpl/src/connection/scripts.rs");
 
 #[test]
 fn every_script_of_our_locks_runs_without_lua() {
-    let literals = REQUESTS.split("Script::new(").filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    let literals = SCRIPTS.split("Script::new(").filter_map(|rest| rest.trim_start().strip_prefix('"'));
     let scripts: Vec<String> = literals
         .map(|rest| rest.split('"').next().expect("a literal ends"))
         // As Rust reads it: a backslash at the end of a line takes the next line's margin with it.

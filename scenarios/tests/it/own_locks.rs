@@ -38,9 +38,9 @@ impl LockConfig for Patient {
 /// Ours and those of this file.
 fn locks() -> Vec<Descriptor> {
     let mut locks = descriptors();
-    locks.push(Descriptor::of::<Patient>("patient", "asks a few times", "us", Nodes::One));
+    locks.push(Descriptor::from_config::<Patient>("patient", "asks a few times", "us", Nodes::One));
     // A lock that says nothing of itself.
-    locks.push(Descriptor::of::<()>("silent", "nobody knows", "us", Nodes::One));
+    locks.push(Descriptor::from_config::<()>("silent", "nobody knows", "us", Nodes::One));
     locks
 }
 

@@ -289,7 +289,7 @@ impl LockConfig for Common {
 
 impl LockKind<SimEnv> for Common {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Common>("common", "all through one connection", "us", Nodes::One)
+        Descriptor::from_config::<Common>("common", "all through one connection", "us", Nodes::One)
     }
 
     fn build(&self, env: SimEnv, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
@@ -304,7 +304,7 @@ struct Thread {
 
 impl Thread {
     async fn library(&self) -> (SimEnv, <SimEnv as Env>::Conn) {
-        let library: Arc<Library> = self.env.shared();
+        let library: Arc<Library> = self.env.process_state();
         let known = |library: &Library| library.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(known) = known(&library) {
             return known;

@@ -50,7 +50,12 @@ impl Kind {
 
 impl LockKind<SimEnv> for Kind {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<()>(self.name, "a lock with a known bug, or its control", "a library", self.nodes)
+        Descriptor::from_config::<()>(
+            self.name,
+            "a lock with a known bug, or its control",
+            "a library",
+            self.nodes,
+        )
     }
 
     fn build(&self, env: SimEnv, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {

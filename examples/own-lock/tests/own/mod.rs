@@ -61,5 +61,5 @@ pub fn lock() -> impl LockKind<SimEnv> {
         let until = Deadline::Monotonic(asked.saturating_add(wanted.ttl.saturating_sub(margin)));
         Ok::<_, RedisError>(held.map(|held| Lease { held, release, until }))
     };
-    Existing::on_one_node("own-lock", lease).configured::<Config>()
+    Existing::on_one_node("own-lock", lease).with_config::<Config>()
 }

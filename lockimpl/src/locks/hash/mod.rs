@@ -9,7 +9,7 @@
 //!
 //! Assumes nodes that do not forget. Does not model fair queues, nor threads whose numbers are used again.
 
-mod switches;
+mod config;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,27 +19,28 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::clock::Lease;
+use crate::connection::cached_script::CachedScript;
+use crate::connection::link::{Failure, Link};
+use crate::connection::request::{Request, says_yes};
+use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
-use crate::link::{Failure, Link};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
 use crate::locks::replicated::{Masters, NO_MASTER, Trouble};
-use crate::renewal::Renewable;
-use crate::request::{Request, millis, says_yes};
-use crate::scripted::Scripted;
-use crate::waiting::{Wait, signal_of};
+use crate::parts::timing::Lease;
+use crate::parts::waiting::{Wait, signal_of};
+use crate::parts::watchdog::Renewable;
 
-pub(in crate::locks) use switches::HashConfig;
-pub(crate) use switches::{Hash, HashReplicated};
-use switches::{Synced, link};
+pub(in crate::locks) use config::HashConfig;
+pub(crate) use config::{Hash, HashReplicated};
+use config::{Synced, link};
 
 pub(in crate::locks) fn scripts() -> Vec<String> {
     [&ACQUIRE, &RELEASE, &EXTEND].map(|script| script.source().to_owned()).into()
 }
 
 /// Takes the lock, or takes it again; otherwise how long it will be there.
-pub(crate) static ACQUIRE: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static ACQUIRE: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then \
          return redis.call('PTTL', KEYS[1]) end \
          redis.call('HINCRBY', KEYS[1], ARGV[1], 1) \
@@ -49,8 +50,8 @@ pub(crate) static ACQUIRE: LazyLock<Scripted> = LazyLock::new(|| {
 });
 
 /// Counts down. What is left has its whole lease again, and where nothing is, whoever waits is told.
-pub(crate) static RELEASE: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static RELEASE: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end \
          if redis.call('HINCRBY', KEYS[1], ARGV[1], -1) > 0 then \
          redis.call('PEXPIRE', KEYS[1], ARGV[2]) \
@@ -61,8 +62,8 @@ pub(crate) static RELEASE: LazyLock<Scripted> = LazyLock::new(|| {
     )
 });
 
-pub(crate) static EXTEND: LazyLock<Scripted> = LazyLock::new(|| {
-    Scripted::new(
+pub(crate) static EXTEND: LazyLock<CachedScript> = LazyLock::new(|| {
+    CachedScript::new(
         "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end \
          return redis.call('PEXPIRE', KEYS[1], ARGV[2])",
     )
@@ -134,13 +135,13 @@ impl<E: Env> HashLock<E> {
 
     /// The field that is its own.
     pub(in crate::locks) fn field(&self) -> Token {
-        Token::new(format!("{}:{}", self.env.shared::<Process>().id(&self.env), self.thread))
+        Token::new(format!("{}:{}", self.env.process_state::<Process>().id(&self.env), self.thread))
     }
 
     /// Runs a script on the master, and on another if it certainly had no effect there.
     async fn run(
         &mut self,
-        script: &Scripted,
+        script: &CachedScript,
         keys: &[&str],
         args: &[&[u8]],
     ) -> Result<(Value, Option<Doubt>), Failure> {
@@ -148,14 +149,14 @@ impl<E: Env> HashLock<E> {
         for _ in 0..self.masters.tries() {
             let Some(link) = self.masters.link(&self.env).await else { break };
             outcome = match script.run(&self.env, link, keys, args).await {
-                Ok(reply) => Ok((reply, self.synced().await)),
+                Ok(reply) => Ok((reply, self.wait_for_replicas().await)),
                 Err(failure) => Err(failure),
             };
             let doubt = match &outcome {
                 Ok((_, doubt)) => doubt.clone(),
                 Err(failure) => Some(failure.clone().into_doubt()),
             };
-            let trouble = doubt.map_or(Trouble::None, |doubt| Trouble::of_doubt(&doubt));
+            let trouble = doubt.map_or(Trouble::None, |doubt| Trouble::from_doubt(&doubt));
             // What was done is not repeated, whatever became of the replicas.
             if !self.masters.repeat_elsewhere(trouble) || outcome.is_ok() {
                 break;
@@ -164,8 +165,8 @@ impl<E: Env> HashLock<E> {
         outcome
     }
 
-    /// Waits for replicas, on the connection that the write went through. What is wrong, if anything.
-    async fn synced(&mut self) -> Option<Doubt> {
+    /// Waits for replicas, on the connection that the write went through. Says what is wrong, if anything.
+    async fn wait_for_replicas(&mut self) -> Option<Doubt> {
         let (synced, timeout) = self.synced;
         let others = u64::try_from(self.masters.tries()).unwrap_or(u64::MAX).saturating_sub(1);
         let followers = match (synced, self.followers) {
@@ -316,7 +317,7 @@ impl<E: Env> HashLock<E> {
         loop {
             let acquired = self.ask(resource, ttl).await;
             if let Some(link) = self.masters.link(&env).await {
-                wait.at(link.node());
+                wait.move_to(link.node());
             }
             // What is no answer of the node is an error for the caller, who does not wait any longer.
             if acquired != Acquired::Refused(Refusal::Taken) || !wait.turn().await {
@@ -353,7 +354,7 @@ impl<E: Env> HashLock<E> {
     }
 
     /// The same lock on one node of several, of one thread with the others.
-    pub(in crate::locks) fn of_several(env: E, config: HashConfig, node: NodeName, thread: u64) -> Self {
+    pub(in crate::locks) fn new_member(env: E, config: HashConfig, node: NodeName, thread: u64) -> Self {
         let link = link(&env, &config, node);
         let (lease, held, synced) = (Duration::ZERO, BTreeMap::new(), (Synced::None, Duration::ZERO));
         Self { env, config, synced, followers: None, masters: Masters::only(link), thread, lease, held }
@@ -361,6 +362,6 @@ impl<E: Env> HashLock<E> {
 
     /// The number of a thread that begins.
     pub(in crate::locks) fn next_thread(env: &E) -> u64 {
-        env.shared::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1
+        env.process_state::<Process>().threads.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -6,31 +6,30 @@
 //! counter that a majority agrees on. The delayed restart the page asks of crashed nodes is the
 //! nodes' affair.
 
-mod asking;
+mod config;
+mod fan_out;
+mod options;
 mod retry;
-mod switches;
-mod words;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::ballot::Ballot;
-use crate::clock::Lease;
-use crate::env::{Env, NodeName};
-use crate::link::Link;
+use crate::connection::link::Link;
+use crate::env::{Deadline, Env, NodeName};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
-use crate::renewal::Renewable;
-use crate::times::Deadline;
-use crate::tokens::ObjectTokens;
+use crate::parts::ballot::Ballot;
+use crate::parts::timing::Lease;
+use crate::parts::tokens::{ObjectTokens, TokenScope};
+use crate::parts::watchdog::Renewable;
 
-use asking::{Question, Returned, What};
-pub use retry::Retry;
-pub(crate) use switches::Redlock;
-pub use switches::RedlockConfig;
-pub use words::{
+pub(crate) use config::Redlock;
+pub use config::RedlockConfig;
+use fan_out::{Question, ReturnedLinks, What};
+pub use options::{
     Expiry, ExtendCheck, ExtensionVotes, OnFailedExtension, OnNodeError, Order, Quorum, ReleaseOn, Subset,
-    Tie, TokenScope, WaitFor,
+    Tie, WaitFor,
 };
+pub use retry::Retry;
 
 /// Redlock; see [`RedlockConfig`].
 pub struct RedlockLock<E: Env> {
@@ -42,7 +41,7 @@ pub struct RedlockLock<E: Env> {
     /// The tokens of its resources, where each has one for good.
     tokens: ObjectTokens,
     /// The ways to nodes that were in use beside a call.
-    returned: Returned<E>,
+    returned: ReturnedLinks<E>,
 }
 
 /// An attempt that came to nothing.
@@ -59,14 +58,16 @@ impl<E: Env> RedlockLock<E> {
     /// that cannot be met, or no tries, gives a lock that is never granted;
     /// a [`Registry`](crate::Registry) refuses to build it.
     pub fn new(env: E, nodes: Vec<NodeName>, config: RedlockConfig) -> Self {
-        let link =
-            |node| Link::new(node, config.node_timeout, config.on_timeout).through(&env, config.transport);
+        let link = |node| {
+            Link::new(node, config.node_timeout, config.on_timeout).with_transport(&env, config.transport)
+        };
         let links = nodes.into_iter().map(link).collect();
         let (votes, tokens) = (BTreeMap::new(), ObjectTokens::default());
-        Self { env, config, links, votes, tokens, returned: Returned::default() }
+        Self { env, config, links, votes, tokens, returned: ReturnedLinks::default() }
     }
 
-    fn needed(&self) -> usize {
+    /// The votes that make a quorum.
+    fn needed_votes(&self) -> usize {
         self.config.quorum.votes(self.links.len())
     }
 
@@ -82,7 +83,7 @@ impl<E: Env> RedlockLock<E> {
         if let Some(silence) = self.stopped_at(&ballot) {
             return Err(Missed { why: Acquired::Unknown(silence), said_yes: ballot.votes(), ends: true });
         }
-        let (votes, needed) = (ballot.yes(), self.needed());
+        let (votes, needed) = (ballot.yes(), self.needed_votes());
         let (refusal, mut ends) = match in_time {
             Err(late) if !self.config.release_on_late => (Some(late), true),
             _ if votes < needed => (Some(Refusal::TooFewVotes { votes, needed }), false),
@@ -96,7 +97,7 @@ impl<E: Env> RedlockLock<E> {
             }
             (None, _) => {
                 self.remember(resource, &token, ballot.votes());
-                return Ok(Grant { deadline: self.told(&lease), ..Grant::new(resource, token) });
+                return Ok(Grant { deadline: self.visible_deadline(&lease), ..Grant::new(resource, token) });
             }
         };
         let said_yes = ballot.votes();
@@ -116,19 +117,19 @@ impl<E: Env> RedlockLock<E> {
         if self.config.token != TokenScope::Object {
             return Token::draw(&self.env);
         }
-        self.tokens.of(&self.env, resource)
+        self.tokens.get_or_draw(&self.env, resource)
     }
 
     /// The time from which a call makes no more attempts, if there is such a time.
     async fn gives_up_at(&self) -> Option<Deadline> {
         match self.config.retry.limit {
-            Some(limit) => Some(self.config.timing.clock.after(&self.env, limit).await),
+            Some(limit) => Some(self.config.timing.clock.deadline_after(&self.env, limit).await),
             None => None,
         }
     }
 
     /// The deadline that a holder gets to see.
-    fn told(&self, lease: &Lease) -> Option<Deadline> {
+    fn visible_deadline(&self, lease: &Lease) -> Option<Deadline> {
         lease.deadline().filter(|_| self.config.tells_deadline)
     }
 
@@ -143,17 +144,17 @@ impl<E: Env> RedlockLock<E> {
     fn said_yes(&self, grant: &Grant) -> Vec<bool> {
         match self.votes.get(&grant.resource) {
             Some((token, votes)) if *token == grant.token => votes.clone(),
-            _ => self.asked(),
+            _ => self.asked_nodes(),
         }
     }
 
-    /// Which nodes are asked when nobody is left out for what it said.
-    fn asked(&self) -> Vec<bool> {
-        self.config.subset.chosen(self.links.len())
+    /// Selects the nodes that are asked when nobody is left out for what it said.
+    fn asked_nodes(&self) -> Vec<bool> {
+        self.config.subset.select_nodes(self.links.len())
     }
 
     async fn ask_all(&mut self, question: Question) -> Ballot {
-        let asked = self.asked();
+        let asked = self.asked_nodes();
         self.ask(question, &asked).await
     }
 
@@ -183,10 +184,10 @@ impl<E: Env> Renewable for RedlockLock<E> {
         Self {
             env: self.env.clone(),
             config: self.config.clone(),
-            links: self.returned.over(&self.links),
+            links: self.returned.twin_links(&self.links),
             votes: self.votes.clone(),
             tokens: self.tokens.clone(),
-            returned: Returned::default(),
+            returned: ReturnedLinks::default(),
         }
     }
 }
@@ -195,7 +196,7 @@ impl<E: Env> Lock for RedlockLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let mut token = self.first_token(resource);
         let gives_up = self.gives_up_at().await;
-        let mut came_to = Acquired::Refused(Refusal::TooFewVotes { votes: 0, needed: self.needed() });
+        let mut came_to = Acquired::Refused(Refusal::TooFewVotes { votes: 0, needed: self.needed_votes() });
         let mut left = vec![false; self.links.len()];
         for attempt in 0..self.config.retry.tries {
             if attempt > 0 {
@@ -252,14 +253,14 @@ impl<E: Env> Lock for RedlockLock<E> {
         }
         let votes = match self.config.extension_votes {
             ExtensionVotes::Renewed => ballot.yes(),
-            ExtensionVotes::Answered => ballot.answered(),
+            ExtensionVotes::Answered => ballot.answer_count(),
         };
-        let failed = if votes < self.needed() {
-            ballot.undecided(self.needed()).map_or(Extended::NotOwner, Extended::Unknown)
+        let failed = if votes < self.needed_votes() {
+            ballot.doubt_about_quorum(self.needed_votes()).map_or(Extended::NotOwner, Extended::Unknown)
         } else if !in_time {
             Extended::TooLate
         } else {
-            grant.deadline = self.told(&lease);
+            grant.deadline = self.visible_deadline(&lease);
             return Extended::Extended { deadline: grant.deadline };
         };
         if self.config.on_failed_extension == OnFailedExtension::Release && self.config.release_on_failure {
@@ -273,9 +274,9 @@ impl<E: Env> Lock for RedlockLock<E> {
     async fn release(&mut self, grant: &Grant) -> Released {
         let said_yes = self.said_yes(grant);
         let ballot = self.release_where(&grant.resource, &grant.token, &said_yes).await;
-        if ballot.yes() >= self.needed() {
+        if ballot.yes() >= self.needed_votes() {
             return Released::Released;
         }
-        ballot.undecided(self.needed()).map_or(Released::NotOwner, Released::Unknown)
+        ballot.doubt_about_quorum(self.needed_votes()).map_or(Released::NotOwner, Released::Unknown)
     }
 }

@@ -4,10 +4,9 @@
 
 use std::time::Duration;
 
-use crate::chance::up_to;
+use crate::config::{Form, Unfit};
 use crate::env::Env;
-use crate::form::Form;
-use crate::switch::Unfit;
+use crate::env::jitter::up_to;
 
 /// The attempts of one call. The default is what the reference implementation does.
 #[derive(Clone, Debug, PartialEq, Eq)]

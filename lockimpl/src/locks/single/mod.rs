@@ -4,28 +4,26 @@
 //!
 //! Assumes a node that does not forget. Asks again only where it is told how to wait.
 
-mod exchange;
-mod habits;
+mod protocol;
+mod quirks;
 
 use std::time::Duration;
 
-use crate::clock::Timing;
-use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::connection::link::{Link, OnTimeout};
+use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod};
+use crate::connection::transport::Transport;
 use crate::env::{Env, NodeName};
-use crate::form::{Form, LockConfig};
-use crate::link::{Link, OnTimeout};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
+use crate::parts::timing::Timing;
+use crate::parts::tokens::Tokens;
+use crate::parts::waiting::{Signals, Wait, Waiting};
+use crate::parts::watchdog::{Renewable, WatchedConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
-use crate::renewal::{Renewable, Renewed};
-use crate::request::{RUNS_A_SCRIPT, ReleaseMethod};
-use crate::switch::{Switches, Unfit};
-use crate::tokens::Tokens;
-use crate::transport::Transport;
-use crate::waiting::{Signals, Wait, Waiting};
 
-pub(crate) use exchange::Exchange;
-use exchange::released;
-pub use habits::{DeadlineFrom, ExpiryClock, ExtendBy, Habits, Probe};
+pub(crate) use protocol::Protocol;
+use protocol::read_release;
+pub use quirks::{DeadlineFrom, ExpiryClock, ExtendBy, Probe, Quirks};
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,32 +100,32 @@ impl LockConfig for SingleConfig {
 
 impl Default for SingleConfig {
     fn default() -> Self {
-        Self::published()
+        Self::defaults()
     }
 }
 
 /// The lock on one node, what libraries do otherwise with it, and how its clients wait. Apart, since a lock on a
 /// replicated master takes the first alone.
-struct Patient {
+struct WaitingConfig {
     lock: SingleConfig,
-    habits: Habits,
+    quirks: Quirks,
     waiting: Waiting,
 }
 
-impl LockConfig for Patient {
+impl LockConfig for WaitingConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        Self { lock: SingleConfig::read(form), habits: Habits::read(form), waiting: Waiting::choose(form) }
+        Self { lock: SingleConfig::read(form), quirks: Quirks::read(form), waiting: Waiting::choose(form) }
     }
 
     fn facts(&self) -> Facts {
         let lock = self.lock.facts();
-        let deadline = lock.deadline && self.habits.tells_deadline;
-        let (waits, extends) = (self.waiting.waits(), self.habits.extends());
+        let deadline = lock.deadline && self.quirks.tells_deadline;
+        let (waits, extends) = (self.waiting.waits(), self.quirks.extends());
         let mut facts = Facts { waits, extends, deadline, ..lock };
         if let Some(sends) = &mut facts.sends {
-            sends.to_hold.extend(self.habits.sends_to_hold());
+            sends.to_hold.extend(self.quirks.sends_to_hold());
             sends.to_hold.extend(self.waiting.sends());
-            sends.to_extend = self.habits.sends_to_extend();
+            sends.to_extend = self.quirks.sends_to_extend();
         }
         facts
     }
@@ -138,8 +136,8 @@ impl LockConfig for Patient {
             cause: "only a release by a script tells those who wait".into(),
             hint: "use `release = \"compare-and-delete\"`, or another `wake`".into(),
         });
-        let habits = self.habits.unfit(self.lock.fencing, self.lock.extend_if_missing);
-        self.lock.unfit(ttl).or(habits).or_else(|| self.waiting.unfit()).or(silent)
+        let quirks = self.quirks.unfit(self.lock.fencing, self.lock.extend_if_missing);
+        self.lock.unfit(ttl).or(quirks).or_else(|| self.waiting.unfit()).or(silent)
     }
 }
 
@@ -148,16 +146,16 @@ pub(crate) struct Single;
 
 impl<E: Env> LockKind<E> for Single {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::of::<Renewed<Patient>>(
+        Descriptor::from_config::<WatchedConfig<WaitingConfig>>(
             "single",
             "a key on one node: SET NX PX takes it, a script that compares the token gives it back",
             "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
             Nodes::One,
         )
-        .sending(
+        .with_scripts(
             [
-                crate::request::scripts(),
-                crate::request::scripts_of_habits(),
+                crate::connection::scripts::scripts(),
+                crate::connection::extension_scripts::quirk_scripts(),
                 Signals::new().scripts().into(),
             ]
             .concat(),
@@ -166,9 +164,10 @@ impl<E: Env> LockKind<E> for Single {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("single", nodes)?;
-        let Renewed { lock: Patient { lock, habits, waiting }, renewal } = Renewed::chosen(chosen)?;
-        let lock = SingleLock::new(env.clone(), node, lock).with(habits).waiting(waiting);
-        Ok(renewal.over(env, lock))
+        let WatchedConfig { lock: WaitingConfig { lock, quirks, waiting }, renewal } =
+            WatchedConfig::from_switches(chosen)?;
+        let lock = SingleLock::new(env.clone(), node, lock).with_quirks(quirks).with_waiting(waiting);
+        Ok(renewal.wrap_lock(env, lock))
     }
 }
 
@@ -194,7 +193,7 @@ pub struct ReplicaWait {
 pub struct SingleLock<E: Env> {
     env: E,
     config: SingleConfig,
-    habits: Habits,
+    quirks: Quirks,
     link: Link<E>,
     tokens: Tokens<E>,
     waiting: Option<(Waiting, Signals)>,
@@ -203,52 +202,53 @@ pub struct SingleLock<E: Env> {
 impl<E: Env> SingleLock<E> {
     /// A lock on `node`. Connects when it is first used.
     pub fn new(env: E, node: NodeName, config: SingleConfig) -> Self {
-        let link = Link::new(node, config.request_timeout, config.on_timeout).through(&env, config.transport);
-        let habits = Habits::published();
-        let tokens = Tokens::new(&env, habits.token, habits.token_value);
-        Self { env, config, habits, link, tokens, waiting: None }
+        let link =
+            Link::new(node, config.request_timeout, config.on_timeout).with_transport(&env, config.transport);
+        let quirks = Quirks::defaults();
+        let tokens = Tokens::new(&env, quirks.token, quirks.token_value);
+        Self { env, config, quirks, link, tokens, waiting: None }
     }
 
     /// The same, as a library has it.
     #[must_use]
-    pub fn with(self, habits: Habits) -> Self {
-        let tokens = Tokens::new(&self.env, habits.token, habits.token_value);
-        Self { habits, tokens, ..self }
+    pub fn with_quirks(self, quirks: Quirks) -> Self {
+        let tokens = Tokens::new(&self.env, quirks.token, quirks.token_value);
+        Self { quirks, tokens, ..self }
     }
 
     /// The same, whose clients wait.
     #[must_use]
-    pub fn waiting(self, waiting: Waiting) -> Self {
+    pub fn with_waiting(self, waiting: Waiting) -> Self {
         let waiting = waiting.waits().then(|| (waiting, Signals::new()));
         Self { waiting, ..self }
     }
 
-    fn exchange(&mut self) -> Exchange<'_, E> {
-        let Self { env, config, habits, link, .. } = self;
-        Exchange { env, config, habits, wait: None, link }
+    fn protocol(&mut self) -> Protocol<'_, E> {
+        let Self { env, config, quirks, link, .. } = self;
+        Protocol { env, config, quirks, wait: None, link }
     }
 }
 
 impl<E: Env> Lock for SingleLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let token = self.tokens.next(resource, true).await;
-        self.exchange().acquire_with(resource, ttl, token).await
+        self.protocol().acquire_with(resource, ttl, token).await
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        self.exchange().extend(grant, ttl).await
+        self.protocol().extend(grant, ttl).await
     }
 
     async fn acquire_within(&mut self, resource: &str, ttl: Duration, limit: Duration) -> Acquired {
-        let Self { env, config, habits, link, tokens, waiting } = self;
+        let Self { env, config, quirks, link, tokens, waiting } = self;
         let Some((waiting, _)) = waiting else { return self.acquire(resource, ttl).await };
-        let mut exchange = Exchange { env, config, habits, wait: None, link };
-        let way = (exchange.link.node().clone(), config.request_timeout);
+        let mut protocol = Protocol { env, config, quirks, wait: None, link };
+        let way = (protocol.link.node().clone(), config.request_timeout);
         let mut wait = Wait::begin(env, waiting, way, (resource, limit)).await;
         let mut first = true;
         loop {
             let token = tokens.next(resource, first).await;
-            let acquired = exchange.acquire_with(resource, ttl, token).await;
+            let acquired = protocol.acquire_with(resource, ttl, token).await;
             if matches!(acquired, Acquired::Granted(_)) || !wait.turn().await {
                 return acquired;
             }
@@ -258,25 +258,25 @@ impl<E: Env> Lock for SingleLock<E> {
 
     async fn release(&mut self, grant: &Grant) -> Released {
         let Self { env, link, waiting: Some((waiting, signals)), .. } = self else {
-            return self.exchange().release(&grant.resource, &grant.token).await;
+            return self.protocol().release(&grant.resource, &grant.token).await;
         };
         if !waiting.is_told() {
-            return self.exchange().release(&grant.resource, &grant.token).await;
+            return self.protocol().release(&grant.resource, &grant.token).await;
         }
-        released(signals.release(env, link, waiting, (&grant.resource, &grant.token)).await)
+        read_release(signals.release(env, link, waiting, (&grant.resource, &grant.token)).await)
     }
 }
 
 /// Waits for nothing.
 impl<E: Env> Renewable for SingleLock<E> {
     fn twin(&self) -> Self {
-        let Self { env, config, habits, link, .. } = self;
+        let Self { env, config, quirks, link, .. } = self;
         Self {
             env: env.clone(),
             config: config.clone(),
-            habits: habits.clone(),
+            quirks: quirks.clone(),
             link: link.twin(),
-            tokens: Tokens::new(env, habits.token, habits.token_value),
+            tokens: Tokens::new(env, quirks.token, quirks.token_value),
             waiting: None,
         }
     }

@@ -153,7 +153,7 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
         let change = |value: Value| {
             let what = format!("with lock.{} = {value}", switch.name);
             let with = chosen.clone().with(switch.name, value);
-            changed(scenario, what, |left| left.lock.switches = lock.settled(&with))
+            changed(scenario, what, |left| left.lock.switches = lock.effective_switches(&with))
         };
         others(switch).into_iter().map(change).collect::<Vec<_>>()
     };

@@ -326,7 +326,7 @@ impl<S: Stage> Client<'_, S> {
         let length = self.stage.draw(law);
         let ends = self.stage.now().saturating_add(length);
         let told = poll_fn(|cx| {
-            let is_told = watches.iter().any(|watch| watch.poll_told(cx).is_ready());
+            let is_told = watches.iter().any(|watch| watch.poll_loss(cx).is_ready());
             if is_told { Poll::Ready(()) } else { Poll::Pending }
         });
         match self.stage.race(told, ends).await {
@@ -341,7 +341,7 @@ impl<S: Stage> Client<'_, S> {
             return false;
         }
         let mut lost = false;
-        for held in turn.values().filter(|held| held.watches().any(Watch::is_told)) {
+        for held in turn.values().filter(|held| held.watches().any(Watch::is_notified)) {
             for grant in held.grants() {
                 self.note(|client| EventKind::ExpiryNoticed { client, grant });
             }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, Pushes, RedisRs, Statics, Task,
+    BootTime, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Pushes, RedisRs, Task,
     WallTime, connection_config, connection_info, listening_config, listening_info,
 };
 use doublehold_sim::{Host, HostLike};
@@ -43,7 +43,7 @@ pub struct SimEnv<H = Host> {
     /// Of connections that are in the hands of somebody's own code.
     pub(in crate::run) drivers: Drivers,
     /// Of this process.
-    statics: Statics,
+    process_state: ProcessState,
     /// The threads of this host that may begin, where it has several.
     pub(in crate::run) starts: Starts,
 }
@@ -64,7 +64,7 @@ impl<H: HostLike> SimEnv<H> {
             recorder,
             driver,
             drivers: Drivers::default(),
-            statics: Statics::default(),
+            process_state: ProcessState::default(),
             starts: Starts::default(),
         }
     }
@@ -181,8 +181,8 @@ impl<H: HostLike> Env for SimEnv<H> {
         self.recorder.voted(self.client, known.collect());
     }
 
-    fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        self.statics.get()
+    fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.process_state.get()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
@@ -200,13 +200,13 @@ impl<H: HostLike> Env for SimEnv<H> {
         handle
     }
 
-    async fn renewing(&self) {
+    async fn renewal_started(&self) {
         let client = self.recorder.acting_for(self.client);
         self.recorder.renewing(client);
         self.of_thread(client).mark("extending").await;
     }
 
-    async fn renewed(&self, came_to: Result<Option<Deadline>, String>) {
+    async fn renewal_ended(&self, came_to: Result<Option<Deadline>, String>) {
         let client = self.recorder.acting_for(self.client);
         self.recorder.renewed(client, came_to.map(|deadline| deadline.map(clocks::deadline)));
         self.of_thread(client).mark("extend").await;
@@ -217,7 +217,7 @@ impl<H: HostLike> Env for SimEnv<H> {
         self.host.connect(to, port).await.map_err(io::Error::from)
     }
 
-    async fn closed(&self, conn: &Connection<H>) {
+    async fn wait_closed(&self, conn: &Connection<H>) {
         match &conn.0 {
             Driven::RedisRs(connection) => connection.closed().await,
             Driven::Lean(connection) => connection.closed().await,
@@ -254,7 +254,7 @@ impl<H: HostLike> Env for SimEnv<H> {
 }
 
 impl<H: HostLike> RedisRs for SimEnv<H> {
-    async fn multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
+    async fn open_multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
         let (connection, driver) =

@@ -1,0 +1,291 @@
+//! How a lock reads its switches. It names each one once, in its [`LockConfig::read`], with its default and its
+//! meaning: the same few lines give the list of switches, the defaults, and the configuration of a lock that is
+//! built. There is nothing to be kept in step.
+//!
+//! Knows nothing of files, nor of how many nodes there are.
+
+use std::time::Duration;
+
+use super::facts::Facts;
+use super::switch::{Kind, Most, NONE, Ratio, Switch, SwitchError, Switches, Unfit, Value};
+
+/// A choice among words, each with what it means.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// The words, in the order in which they are shown.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+/// The configuration of a lock as its own type, read from switches. The `Default` of such a type is
+/// [`defaults`](LockConfig::defaults).
+///
+/// ```
+/// use doublehold_lockimpl::{Facts, Form, LockConfig, Switches};
+///
+/// struct Eager { naps: bool }
+///
+/// impl LockConfig for Eager {
+///     fn read(form: &mut Form<'_>) -> Eager {
+///         Eager { naps: form.flag("naps", false, "sleep between two attempts") }
+///     }
+/// }
+///
+/// assert!(!Eager::defaults().naps);
+/// assert!(Eager::from_switches(&Switches::new().with("naps", true)).unwrap().naps);
+/// let error = Eager::from_switches(&Switches::new().with("nap", true)).err().unwrap();
+/// assert_eq!(error.to_string(), "there is no switch `nap`: the lock takes `naps`");
+/// ```
+pub trait LockConfig: Sized {
+    /// Asks for each switch, always in the same order. The only place that names them.
+    fn read(form: &mut Form<'_>) -> Self;
+
+    /// What is known of a lock with these switches. Nothing, if the lock does not say.
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
+    /// Why a lock with these switches and such a lease makes no sense, and the way out.
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        let _ = ttl;
+        None
+    }
+
+    /// Every switch at its default.
+    fn defaults() -> Self {
+        Self::read(&mut Form::new(&Switches::new()))
+    }
+
+    /// Reads the switches that were chosen; the others are at their defaults.
+    ///
+    /// # Errors
+    ///
+    /// If a switch is named that there is not, or has a value that it does not take. The number of nodes is not known
+    /// here.
+    fn from_switches(switches: &Switches) -> Result<Self, SwitchError> {
+        let mut form = Form::new(switches);
+        let config = Self::read(&mut form);
+        form.finish().map(|()| config)
+    }
+
+    /// The list of its switches.
+    fn switches() -> Vec<Switch> {
+        let nothing = Switches::new();
+        let mut form = Form::new(&nothing);
+        Self::read(&mut form);
+        form.switches
+    }
+}
+
+/// A lock without switches.
+impl LockConfig for () {
+    fn read(_: &mut Form<'_>) -> Self {}
+}
+
+/// The time between two renewals of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenewEvery {
+    /// Always as often.
+    Fixed(Duration),
+    /// So much of the ttl: most libraries take a third, a half or two thirds.
+    Share(Ratio),
+}
+
+impl RenewEvery {
+    /// The time between two renewals of a lease of `ttl`.
+    pub fn interval(self, ttl: Duration) -> Duration {
+        match self {
+            Self::Fixed(interval) => interval,
+            Self::Share(Ratio { numerator, denominator }) => {
+                let nanos = ttl.as_nanos() * u128::from(numerator) / u128::from(denominator.get());
+                Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+/// What a lock's switches are read from. It remembers what it was asked for: that is the list of switches.
+#[derive(Debug)]
+pub struct Form<'a> {
+    chosen: &'a Switches,
+    switches: Vec<Switch>,
+    refused: Option<SwitchError>,
+}
+
+impl Form<'_> {
+    fn new(chosen: &Switches) -> Form<'_> {
+        Form { chosen, switches: Vec::new(), refused: None }
+    }
+
+    /// On or off.
+    pub fn flag(&mut self, name: &'static str, default: bool, meaning: &'static str) -> bool {
+        let flag = |value: &Value| if let Value::Flag(flag) = value { Some(*flag) } else { None };
+        self.ask(switch(name, meaning, Some(Kind::Flag), Some(default.into())), flag).unwrap_or(default)
+    }
+
+    /// A length of time, which may be zero.
+    pub fn duration(&mut self, name: &'static str, default: Duration, meaning: &'static str) -> Duration {
+        self.ask(switch(name, meaning, Some(Kind::Duration), Some(default.into())), span).unwrap_or(default)
+    }
+
+    /// A length of time that is not zero.
+    pub fn positive_duration(
+        &mut self,
+        name: &'static str,
+        default: Duration,
+        meaning: &'static str,
+    ) -> Duration {
+        let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(default.into()));
+        self.ask(asked, positive_span).unwrap_or(default)
+    }
+
+    /// A timeout, or the word `none`: wait for ever.
+    pub fn timeout(
+        &mut self,
+        name: &'static str,
+        default: Option<Duration>,
+        meaning: &'static str,
+    ) -> Option<Duration> {
+        let value = default.map_or(NONE.into(), Value::from);
+        let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(value));
+        let timeout = |value: &Value| match value {
+            Value::Word(word) if word == NONE => Some(None),
+            value => positive_span(value).map(Some),
+        };
+        self.ask(Switch { words: vec![NONE], ..asked }, timeout).unwrap_or(default)
+    }
+
+    /// Asks for the time between two of something: a fixed one, after so much of the ttl, or the word `none`, which
+    /// is the default: never.
+    pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<RenewEvery> {
+        let asked = switch(name, meaning, Some(Kind::Interval), Some(NONE.into()));
+        let interval = |value: &Value| match value {
+            Value::Word(word) if word == NONE => Some(None),
+            Value::Ratio(ratio) if (1..ratio.denominator.get()).contains(&ratio.numerator) => {
+                Some(Some(RenewEvery::Share(*ratio)))
+            }
+            value => positive_span(value).map(|every| Some(RenewEvery::Fixed(every))),
+        };
+        self.ask(Switch { words: vec![NONE], ..asked }, interval).flatten()
+    }
+
+    /// A fraction below one.
+    pub fn ratio(&mut self, name: &'static str, default: Ratio, meaning: &'static str) -> Ratio {
+        let ratio = |value: &Value| match value {
+            Value::Ratio(ratio) if ratio.numerator < ratio.denominator.get() => Some(*ratio),
+            _ => None,
+        };
+        self.ask(switch(name, meaning, Some(Kind::Ratio), Some(default.into())), ratio).unwrap_or(default)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn number(
+        &mut self,
+        name: &'static str,
+        (least, most): (u64, u64),
+        default: u64,
+        meaning: &'static str,
+    ) -> u64 {
+        let kind = Kind::Number { least, most: Most::Fixed(most) };
+        let within = |value: &Value| number(value).filter(|number| (least..=most).contains(number));
+        self.ask(switch(name, meaning, Some(kind), Some(default.into())), within).unwrap_or(default)
+    }
+
+    /// A whole number of which there is none if nobody names one.
+    pub fn optional_number(
+        &mut self,
+        name: &'static str,
+        (least, most): (u64, Most),
+        meaning: &'static str,
+    ) -> Option<u64> {
+        self.ask(switch(name, meaning, Some(Kind::Number { least, most }), None), |value| {
+            number(value).filter(|number| *number >= least)
+        })
+    }
+
+    /// One of several words.
+    pub fn choice<T: Choice>(&mut self, name: &'static str, default: T, meaning: &'static str) -> T {
+        let asked = switch(name, meaning, None, Some(word_of(default).into()));
+        self.ask(Switch { words: words::<T>(), ..asked }, parse_word).unwrap_or(default)
+    }
+
+    /// One of several words, or a number from 1 up to as many as there are nodes.
+    pub fn choice_or_votes<T: Choice>(
+        &mut self,
+        name: &'static str,
+        default: T,
+        votes: impl Fn(usize) -> T,
+        meaning: &'static str,
+    ) -> T {
+        let kind = Kind::Number { least: 1, most: Most::Nodes };
+        let asked = switch(name, meaning, Some(kind), Some(word_of(default).into()));
+        let read = |value: &Value| match number(value) {
+            Some(number) => usize::try_from(number).ok().filter(|number| *number > 0).map(&votes),
+            None => parse_word(value),
+        };
+        self.ask(Switch { words: words::<T>(), ..asked }, read).unwrap_or(default)
+    }
+
+    /// The switch that was asked for last does nothing without this one.
+    pub fn needs(&mut self, other: &'static str) {
+        if let Some(last) = self.switches.last_mut() {
+            last.needs = Some(other);
+        }
+    }
+
+    fn ask<T>(&mut self, switch: Switch, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let chosen = self.chosen.get(switch.name);
+        let read = chosen.and_then(read);
+        if let Some(value) = chosen.filter(|_| read.is_none()) {
+            let refused =
+                SwitchError::Value { switch: switch.name, value: value.to_string(), takes: switch.takes() };
+            self.refused.get_or_insert(refused);
+        }
+        self.switches.push(switch);
+        read
+    }
+
+    fn finish(self) -> Result<(), SwitchError> {
+        if let Some(refused) = self.refused {
+            return Err(refused);
+        }
+        let known = |name: &str| self.switches.iter().any(|switch| switch.name == name);
+        match self.chosen.iter().find(|(name, _)| !known(name)) {
+            None => Ok(()),
+            Some((unknown, _)) => {
+                let names: Vec<String> =
+                    self.switches.iter().map(|switch| format!("`{}`", switch.name)).collect();
+                let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                Err(SwitchError::Unknown { switch: unknown.to_owned(), known })
+            }
+        }
+    }
+}
+
+fn switch(name: &'static str, meaning: &'static str, kind: Option<Kind>, default: Option<Value>) -> Switch {
+    Switch { name, meaning, kind, words: Vec::new(), default, needs: None }
+}
+
+fn span(value: &Value) -> Option<Duration> {
+    if let Value::Duration(duration) = value { Some(*duration) } else { None }
+}
+
+fn positive_span(value: &Value) -> Option<Duration> {
+    span(value).filter(|duration| !duration.is_zero())
+}
+
+fn number(value: &Value) -> Option<u64> {
+    if let Value::Number(number) = value { Some(*number) } else { None }
+}
+
+fn words<T: Choice>() -> Vec<&'static str> {
+    T::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
+/// The word for one of the choices.
+pub(crate) fn word_of<T: Choice>(meant: T) -> &'static str {
+    T::WORDS.iter().find(|(_, it)| *it == meant).map_or("", |(word, _)| *word)
+}
+
+fn parse_word<T: Choice>(value: &Value) -> Option<T> {
+    let Value::Word(word) = value else { return None };
+    T::WORDS.iter().find(|(known, _)| known == word).map(|(_, meant)| *meant)
+}

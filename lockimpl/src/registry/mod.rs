@@ -1,0 +1,180 @@
+//! Locks by name: those of this crate, which `locks` and `profiles` list, and those that somebody adds.
+//!
+//! A kind of lock is a descriptor and a way to build it. After [`Registry`] comes `box_lock`: [`BoxLock`], any lock
+//! that was built; and `library`: [`ProfileKind`], a library as a kind of lock.
+
+mod box_lock;
+mod library;
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use crate::config::{Descriptor, SwitchError, Switches};
+use crate::env::null_env::NullEnv;
+use crate::env::{Env, NodeName};
+
+pub use box_lock::BoxLock;
+pub use library::ProfileKind;
+
+/// A kind of lock: what is known of it, and how one is built.
+///
+/// ```
+/// use doublehold_lockimpl::{
+///     Acquired, BoxLock, ConfigError, Descriptor, Env, Grant, Lock, LockKind, NodeName, Nodes, Registry, Released,
+///     Switches, Token,
+/// };
+/// use std::time::Duration;
+///
+/// /// Says yes to everybody.
+/// struct Yes<E>(E);
+///
+/// impl<E: Env> Lock for Yes<E> {
+///     async fn acquire(&mut self, resource: &str, _: Duration) -> Acquired {
+///         Acquired::Granted(Grant::new(resource, Token::draw(&self.0)))
+///     }
+///     async fn release(&mut self, _: &Grant) -> Released {
+///         Released::Released
+///     }
+/// }
+///
+/// struct YesKind;
+///
+/// impl<E: Env> LockKind<E> for YesKind {
+///     fn descriptor(&self) -> Descriptor {
+///         Descriptor::from_config::<()>("yes", "grants everything", "nobody's", Nodes::Independent)
+///     }
+///     fn build(&self, env: E, _: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+///         Ok(BoxLock::new(Yes(env)))
+///     }
+/// }
+///
+/// fn locks<E: Env>() -> Registry<E> {
+///     Registry::builtin().with(YesKind)
+/// }
+/// ```
+pub trait LockKind<E: Env>: Send + Sync + 'static {
+    /// What is known of it.
+    fn descriptor(&self) -> Descriptor;
+
+    /// Builds one client's lock. Nothing is sent until it is used.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot run on that many nodes, or a switch makes no sense.
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError>;
+}
+
+/// Kinds of locks, by name.
+pub struct Registry<E: Env> {
+    kinds: Vec<(Descriptor, Arc<dyn LockKind<E>>)>,
+}
+
+impl<E: Env> Registry<E> {
+    /// No locks.
+    pub fn empty() -> Self {
+        Self { kinds: Vec::new() }
+    }
+
+    /// The same with one more kind, which takes the place of one with its name.
+    #[must_use]
+    pub fn with(mut self, kind: impl LockKind<E>) -> Self {
+        let descriptor = kind.descriptor();
+        self.kinds.retain(|(known, _)| known.name != descriptor.name);
+        self.kinds.push((descriptor, Arc::new(kind)));
+        self
+    }
+
+    /// What is known of each.
+    pub fn descriptors(&self) -> Vec<Descriptor> {
+        self.kinds.iter().map(|(known, _)| known.clone()).collect()
+    }
+
+    /// The kind of that name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn LockKind<E>>> {
+        self.kinds.iter().find(|(known, _)| known.name == name).map(|(_, kind)| kind)
+    }
+
+    /// Builds one client's lock.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such lock, or it cannot be built so.
+    pub fn build(
+        &self,
+        name: &str,
+        env: E,
+        nodes: Vec<NodeName>,
+        chosen: &Switches,
+    ) -> Result<BoxLock, ConfigError> {
+        match self.get(name) {
+            Some(kind) => kind.build(env, nodes, chosen),
+            None => Err(ConfigError::NoSuchLock(name.to_owned())),
+        }
+    }
+}
+
+impl<E: Env> Clone for Registry<E> {
+    fn clone(&self) -> Self {
+        Self { kinds: self.kinds.clone() }
+    }
+}
+
+impl<E: Env> fmt::Debug for Registry<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.kinds.iter().map(|(known, _)| known.name)).finish()
+    }
+}
+
+/// What is known of the locks of this crate.
+pub fn descriptors() -> Vec<Descriptor> {
+    static KNOWN: LazyLock<Registry<NullEnv>> = LazyLock::new(Registry::builtin);
+    KNOWN.descriptors()
+}
+
+/// A lock that cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// There is no lock of that name.
+    #[error("there is no lock `{0}`: `doublehold locks` lists those there are")]
+    NoSuchLock(String),
+    /// A lock for one node was given none, or several.
+    #[error(
+        "the `{lock}` lock needs exactly one node, not {nodes}: name one, or use `replicated` or `redlock`"
+    )]
+    NotOneNode {
+        /// The lock's name.
+        lock: &'static str,
+        /// The nodes it was given.
+        nodes: usize,
+    },
+    /// A lock on several nodes was given none.
+    #[error("the lock has no nodes: name at least one")]
+    NoNodes,
+    /// Nobody would have to agree, or more nodes than there are.
+    #[error("a `quorum` of {votes} makes no sense with {nodes} nodes: use 1 to {nodes}")]
+    Quorum {
+        /// The votes asked for.
+        votes: usize,
+        /// The nodes there are.
+        nodes: usize,
+    },
+    /// More nodes would be asked than there are.
+    #[error("a `subset` of {asked} makes no sense with {nodes} nodes: use 1 to {nodes}")]
+    Subset {
+        /// The nodes to be asked.
+        asked: usize,
+        /// The nodes there are.
+        nodes: usize,
+    },
+    /// A switch was set to what it is not.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+}
+
+/// The one node that a lock runs on.
+pub(crate) fn only_node(lock: &'static str, nodes: Vec<NodeName>) -> Result<NodeName, ConfigError> {
+    match <[NodeName; 1]>::try_from(nodes) {
+        Ok([node]) => Ok(node),
+        Err(nodes) => Err(ConfigError::NotOneNode { lock, nodes: nodes.len() }),
+    }
+}
