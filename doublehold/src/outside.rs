@@ -92,7 +92,7 @@ pub(crate) fn real_time<E: TakesLocks>(
     scenario: &Scenario,
     patience: Duration,
 ) -> Option<Outside> {
-    let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::here());
+    let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::current_check());
     let tells =
         in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
     matches!(tells, Ok(true)).then_some(Outside::RealTime)
@@ -276,7 +276,7 @@ mod tests {
 
     fn reached(prepared: PreparedSim) -> Option<Outside> {
         let watched = Arc::new(Watched::new(prepared, Seed(1)));
-        let many = Many::of(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
+        let many = Many::new(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
         run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
         watched.reached(RUNS, Duration::from_secs(60)).expect("all come back again")
     }

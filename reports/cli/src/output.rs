@@ -148,7 +148,7 @@ fn open(path: &str) -> io::Result<Place> {
     let mut leftovers = leftovers();
     let fresh = !Path::new(path).exists();
     // Opened although it is only moved over later: this says whether it may be written, and follows links to the end.
-    let file = opening::for_writing(path)?;
+    let file = opening::open_for_writing(path)?;
     if !file.metadata()?.is_file() {
         return Ok(Place::Stream(file));
     }

@@ -9,7 +9,7 @@
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, Search};
+use super::search::{Candidate, Keep, ShrinkSearch};
 
 /// The rarest first.
 const RARITY: [Nature; 10] = [
@@ -26,7 +26,7 @@ const RARITY: [Nature; 10] = [
 ];
 
 /// Drops faults and parts of them.
-pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn remove_faults<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::Seed) {
         return;
     }
@@ -37,13 +37,13 @@ pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
 }
 
 /// Drops faults of one nature: all, halves, quarters, and in the end one by one.
-fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature: Nature) {
-    let mut size = of(nature, &search.scenario().faults).len();
+fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>, nature: Nature) {
+    let mut size = places_of_nature(nature, &search.scenario().faults).len();
     while size > 0 {
         let mut first = 0;
         loop {
             let faults = &search.scenario().faults;
-            let members = of(nature, faults);
+            let members = places_of_nature(nature, faults);
             let Some(chunk) = members.get(first..(first + size).min(members.len())) else { break };
             if chunk.is_empty() {
                 break;
@@ -59,7 +59,7 @@ fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature:
 }
 
 /// The places of the faults of one nature.
-fn of(nature: Nature, faults: &[Fault]) -> Vec<usize> {
+fn places_of_nature(nature: Nature, faults: &[Fault]) -> Vec<usize> {
     let is_of = |fault: &Fault| fault.effect.kind().nature == nature;
     faults.iter().enumerate().filter(|(_, fault)| is_of(fault)).map(|(place, _)| place).collect()
 }
@@ -71,7 +71,7 @@ fn parts(faults: &[Fault], nature: Nature) -> Vec<Candidate> {
         faults[place] = less;
         Candidate::Faults(faults)
     };
-    let places = of(nature, faults).into_iter();
+    let places = places_of_nature(nature, faults).into_iter();
     places.flat_map(|place| less(&faults[place]).into_iter().map(move |less| with(place, less))).collect()
 }
 

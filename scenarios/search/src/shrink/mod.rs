@@ -50,7 +50,7 @@ use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Engine, PrepareError, Stepped};
-use search::Search;
+use search::ShrinkSearch;
 use thiserror::Error;
 pub use windows::Window;
 
@@ -64,7 +64,7 @@ pub struct Case<'a> {
     pub scenario: &'a Scenario,
     /// From which seed.
     pub seed: Seed,
-    /// What is to be kept. [`Target::of`] finds it.
+    /// What is to be kept. [`Target::find_in`] finds it.
     pub target: Target,
 }
 
@@ -98,10 +98,10 @@ impl Target {
     /// use doublehold_search::shrink::Target;
     ///
     /// let run = |name: &str| SimEngine.prepare(&catalog::load(name, &[]).unwrap()).unwrap().judge(1);
-    /// assert_eq!(Target::of(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
-    /// assert_eq!(Target::of(&run("quiet")), None);
+    /// assert_eq!(Target::find_in(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
+    /// assert_eq!(Target::find_in(&run("quiet")), None);
     /// ```
-    pub fn of(run: &Summary) -> Option<Target> {
+    pub fn find_in(run: &Summary) -> Option<Target> {
         Target::ALL.into_iter().find(|target| target.is_in(run))
     }
 
@@ -198,7 +198,7 @@ pub struct Size {
 
 impl Size {
     /// Of a scenario.
-    pub fn of(scenario: &Scenario) -> Size {
+    pub fn measure(scenario: &Scenario) -> Size {
         use doublehold_scenarios::model::scenario::Role;
         Size {
             faults: scenario.faults.len(),
@@ -254,16 +254,22 @@ pub fn shrink<E>(engine: &E, case: &Case<'_>, effort: &Effort) -> Result<Shrunk,
 where
     E: Engine<Prepared: Stepped>,
 {
-    let mut search = Search::new(engine, case, effort)?;
-    let before = Size::of(search.scenario());
-    let passes =
-        [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer, steadier::steadier];
-    search.until_nothing_changes(&passes);
+    let mut search = ShrinkSearch::new(engine, case, effort)?;
+    let before = Size::measure(search.scenario());
+    let passes = [
+        faults::remove_faults,
+        values::simplify_settings,
+        cast::fewer,
+        lengths::shorter,
+        binding::anchor_to_events,
+        steadier::reduce_luck,
+    ];
+    search.run_passes(&passes);
     let is_minimal = !search.is_spent();
     let windows = windows::all(&mut search);
     let others = search.others(OTHERS);
-    let run = search.run();
-    let scenario = story::told(search.scenario(), case.seed, case.target, &run, &others);
+    let run = search.current_run();
+    let scenario = story::describe(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
         scenario: scenario.checked_with(engine.locks())?,
         seed: case.seed,
@@ -272,7 +278,7 @@ where
         is_minimal,
         keeps_nodes: search.keeps_nodes(),
         before,
-        after: Size::of(search.scenario()),
+        after: Size::measure(search.scenario()),
         windows,
         others: (others.iter().filter(|run| search.is_hit(run)).count() as u64, OTHERS),
     })

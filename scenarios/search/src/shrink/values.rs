@@ -12,19 +12,20 @@ use doublehold_scenarios::{Engine, Stepped};
 use doublehold_sim::Probability;
 
 use super::lengths::down;
-use super::search::{Candidate, Keep, Search};
+use super::search::{Candidate, Keep, ShrinkSearch};
 
 /// Says less, and draws less.
-pub(super) fn plainer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn simplify_settings<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     let mut all_fixed = search.scenario().clone();
     laws(&mut all_fixed).into_iter().for_each(|law| *law = middle(law));
     if all_fixed != *search.scenario() {
         search.accepts(all_fixed.into(), Keep::Seeds);
     }
     search.sweep(Keep::Seeds, |search| {
-        let run = search.run();
+        let run = search.current_run();
         let scenario = search.scenario();
-        [fixed(scenario), without_settings(scenario), for_good(scenario, &run), likelier(scenario)].concat()
+        [fix_laws(scenario), remove_settings(scenario), remove_ends(scenario, &run), likelier(scenario)]
+            .concat()
     });
 }
 
@@ -47,7 +48,7 @@ fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
 }
 
 /// With one law each at its middle, its least and its most.
-fn fixed(scenario: &Scenario) -> Vec<Candidate> {
+fn fix_laws(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let count = laws(&mut scenario.clone()).len();
     for place in 0..count {
@@ -93,7 +94,7 @@ fn ends(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
 }
 
 /// Without one thing each that is said of losses, of single links and of single clients.
-fn without_settings(scenario: &Scenario) -> Vec<Candidate> {
+fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Scenario)| {
         let mut less = scenario.clone();
@@ -122,7 +123,7 @@ fn without_settings(scenario: &Scenario) -> Vec<Candidate> {
 }
 
 /// With one fault each for good that was not over when the run ended.
-fn for_good(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
+fn remove_ends(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
     let never_over = |fault: &Fault| {
         let mut strikes = run.faults.iter().filter(|report| report.fault == *fault);
         strikes.any(|report| report.from.is_some() && report.until.is_none())

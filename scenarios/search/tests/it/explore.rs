@@ -16,7 +16,7 @@ use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{
     Engine, LeanEngine, Prepared, PreparedSim, Searchable, SimEngine, Stepped, catalog,
 };
-use doublehold_search::explore::{CLIENTS, Exploration, Explored, Place, Tried, small_world};
+use doublehold_search::explore::{CLIENTS, Exploration, Explored, Place, TriedPlacement, small_world};
 use doublehold_search::shrink::Target;
 
 const SEED: u64 = 1;
@@ -184,7 +184,7 @@ fn any_number_of_threads_and_any_interruption_find_the_same() {
     let whole = explore_with(&exploration, 1);
     assert!(whole.complete && !whole.findings.is_empty());
     assert_eq!(explore_with(&exploration, 3), whole);
-    let kept = |found: &Explored| exploration.keep(found).unwrap();
+    let kept = |found: &Explored| exploration.to_checkpoint(found).unwrap();
     let (mut parts, mut found) = (0, exploration.begin());
     while !found.complete {
         let stop = AtomicBool::new(false);
@@ -209,7 +209,7 @@ fn another_search_is_not_gone_on_with() {
     let search =
         |lock: &str, kind: &str, faults| Exploration::new(&tiny(lock), &[kind], faults, SEED).unwrap();
     let one = search("single", "pause", 1);
-    let text = one.keep(&one.begin()).unwrap();
+    let text = one.to_checkpoint(&one.begin()).unwrap();
     let refused = |other: &Exploration| other.resume(&text).unwrap_err().to_string();
     assert_eq!(
         refused(&search("single", "crash", 1)),
@@ -306,7 +306,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
     let mut found = exploration.begin();
     // A few sets of two will do.
     let stop = AtomicBool::new(false);
-    let each = |places: &[Place], _: &Tried| stop.store(places.len() == 2, Ordering::Relaxed);
+    let each = |places: &[Place], _: &TriedPlacement| stop.store(places.len() == 2, Ordering::Relaxed);
     found = exploration.run(found, NonZeroUsize::MIN, || stop.load(Ordering::Relaxed), each);
     assert!(!found.complete && found.tried[1] > 0);
     let mut sizes = BTreeMap::new();
@@ -341,7 +341,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
         assert!(exploration.why_undecided(*predicate, &unsaid.example).is_some(), "{predicate}");
     }
     assert!(!found.unsaid.is_empty());
-    assert_eq!(exploration.resume(&exploration.keep(&found).unwrap()).unwrap(), found);
+    assert_eq!(exploration.resume(&exploration.to_checkpoint(&found).unwrap()).unwrap(), found);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::sweep::{Batch, StudyHeader, Sums};
 impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
     /// count as unexplored.
-    pub fn stratified(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
+    pub fn stratify(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
         let stratum = |row: &Batch| Stratum { weight: row.weight(), part: self.part(header, row, predicate) };
         let strata: Vec<Stratum> = self.strata.values().map(stratum).collect();
         let beyond = self.strata.values().find_map(|row| row.beyond).unwrap_or(0.0);
@@ -46,7 +46,7 @@ impl Cell {
         if row.stratum == 0 && header.quiet_holds && !self.goes_wrong_quietly() {
             return Part::Impossible;
         }
-        let count = row.of(predicate);
+        let count = row.count(predicate);
         Part::Counted(PartlyDecided::new(count.violated, count.undecided, row.runs))
     }
 

@@ -35,7 +35,7 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
-pub use ready::{Ready, ready};
+pub use ready::{BundledStudy, bundled_studies};
 pub use strata::Strata;
 
 use crate::grid::Grid;
@@ -137,7 +137,7 @@ impl Study {
     ///
     /// If anything in it is refused.
     pub fn parse(name: &str, file: &str, text: &str) -> Result<Study, ScenarioError> {
-        read::read(name, file, text)
+        read::parse_study(name, file, text)
     }
 
     /// Its cells by their numbers.
@@ -195,7 +195,7 @@ impl Study {
             for change in &changes {
                 problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
             }
-            self.refused(design, point, problem)
+            self.cell_error(design, point, problem)
         };
         for change in &changes {
             parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
@@ -218,14 +218,14 @@ impl Study {
         match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
             None => Ok(scenario),
             Some((cause, hint)) => {
-                Err(self.refused(design, point, Problem::new(ItemOrigin::Line(design.line), cause, hint)))
+                Err(self.cell_error(design, point, Problem::new(ItemOrigin::Line(design.line), cause, hint)))
             }
         }
     }
 
     /// Says in which cell something is wrong. What was typed in the study has a line there; what a world says by
     /// itself has none, so the design's is named.
-    fn refused(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
+    fn cell_error(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
         let line = match problem.origin {
             ItemOrigin::Line(line) if line > 0 => line,
             _ => design.line,

@@ -77,7 +77,7 @@ pub(super) fn apply(tree: &mut Item, key: &str, value: &Item, folder: &Path) -> 
 /// Whether a value says that the key is to be left out: `none`, where that is no word of the key's own.
 pub(super) fn is_left_out(tree: &Item, key: &str, value: &Item) -> bool {
     let is_word = || {
-        let path = in_vocabulary(tree, key);
+        let path = format_key(tree, key);
         vocabulary().iter().any(|known| known.path == path && known.word.as_deref() == Some(NONE))
     };
     value.as_text() == Some(NONE) && !["weather", "clients.work"].contains(&key) && !is_word()
@@ -96,7 +96,7 @@ pub(super) fn refuse_default(tree: &Item, written: &Item, key: &str, value: &Ite
 }
 
 /// The key of the format that a parameter is: without the numbers and names of items.
-fn in_vocabulary(tree: &Item, key: &str) -> String {
+fn format_key(tree: &Item, key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     match &parts[..] {
         ["weather", kind, rest @ ..] if is_kind(tree, kind) => format!("weather.faults.{}", rest.join(".")),
@@ -156,7 +156,7 @@ pub(super) fn check(tree: &Item, key: &str, field: &Field<'_>, design: &str) -> 
     if is_known(tree, key) {
         return Ok(());
     }
-    let known = known(tree);
+    let known = all_parameters(tree);
     let names: Vec<&str> = known.iter().map(|parameter| parameter.name.as_str()).collect();
     let meant =
         suggest::closest(key, &names).map_or(String::new(), |name| format!("did you mean `{name}`? "));
@@ -167,7 +167,7 @@ pub(super) fn check(tree: &Item, key: &str, field: &Field<'_>, design: &str) -> 
 
 /// Whether the name means something: it is in the world, or a key of the format that has no default.
 fn is_known(tree: &Item, key: &str) -> bool {
-    let is_listed = known(tree).iter().any(|parameter| parameter.name == key);
+    let is_listed = all_parameters(tree).iter().any(|parameter| parameter.name == key);
     let parts: Vec<&str> = key.split('.').collect();
     let has = |path: String| vocabulary().iter().any(|known| known.path == path);
     let is_number = |part: &&str| part.parse::<usize>().is_ok();
@@ -189,7 +189,7 @@ fn is_known(tree: &Item, key: &str) -> bool {
 }
 
 /// Every parameter of a world that has a value.
-fn known(tree: &Item) -> Vec<Parameter> {
+fn all_parameters(tree: &Item) -> Vec<Parameter> {
     let mut known = vec![
         Parameter {
             name: "weather".to_owned(),
@@ -317,7 +317,7 @@ pub(super) fn kinds(tree: &Item) -> Vec<String> {
 }
 
 /// Takes out of a world's own weather what helps a search to find something: see [`super::weather_node`].
-pub(super) fn at_times(tree: &mut Item) {
+pub(super) fn strip_search_aids(tree: &mut Item) {
     let origin = tree.origin;
     if let Some(Item { value: ItemValue::Table(weather), .. }) = tree.find_mut(&["weather"]) {
         weather.insert("swarm".to_owned(), Item { value: ItemValue::Flag(false), origin });

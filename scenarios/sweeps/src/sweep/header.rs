@@ -152,7 +152,7 @@ impl StudyHeader {
     /// # Errors
     ///
     /// If its first or its last cell cannot be run.
-    pub fn of(engine: &impl Engine, study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
+    pub fn new(engine: &impl Engine, study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
         let designs = study.designs.iter().zip(0..).map(|(design, cell)| {
             let scenario = study.scenario(CellId(cell))?;
             Ok(DesignHeader {
@@ -185,7 +185,7 @@ impl StudyHeader {
                 .precision
                 .map(|it| PrecisionHeader { predicate: it.predicate, width: it.width.to_string() }),
             seed: study.seed.0,
-            shard: [shard.number(), shard.of()],
+            shard: [shard.number(), shard.total()],
             partial: None,
             fingerprint: fingerprint(engine, study)?,
             text: study.text.clone(),

@@ -82,5 +82,5 @@ pub fn sweep<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
     effort: &SweepEffort,
     tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
-    work::run(engine, study, order, effort, tell)
+    work::run_batches(engine, study, order, effort, tell)
 }
