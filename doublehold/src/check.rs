@@ -72,9 +72,9 @@ pub use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 use doublehold_search::counterexample::{counterexample, explain_in_time};
-use doublehold_search::hushed::QuietPanics;
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
+use doublehold_search::panic_hook::QuietPanics;
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
@@ -214,8 +214,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
-        let hushed = QuietPanics::new(E::of(self.locks.clone()).prepare(&scenario)?);
-        let watched = Arc::new(Watched::new(hushed, *seeds.start()));
+        let quiet = QuietPanics::new(E::of(self.locks.clone()).prepare(&scenario)?);
+        let watched = Arc::new(Watched::new(quiet, *seeds.start()));
         let many = Many::new(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();

@@ -35,7 +35,7 @@ use doublehold_lockimpl::Registry;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Scenario, Seed, TakesLocks};
-use doublehold_search::hushed;
+use doublehold_search::panic_hook;
 
 /// The number of repeats of a run that waited. By chance runs wait in clusters: with eight checks in one process on two
 /// processors, 18 of some 360 that were looked at waited again when they were made again at once, two of them three
@@ -92,7 +92,7 @@ pub(crate) fn real_time<E: TakesLocks>(
     scenario: &Scenario,
     patience: Duration,
 ) -> Option<Outside> {
-    let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::current_check());
+    let (locks, scenario, here) = (locks.clone(), scenario.clone(), panic_hook::current_check());
     let tells =
         in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
     matches!(tells, Ok(true)).then_some(Outside::RealTime)

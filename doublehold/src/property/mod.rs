@@ -53,8 +53,8 @@ use doublehold_scenarios::{
     Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
 };
 use doublehold_search::counterexample::{counterexample, explain_in_time};
-use doublehold_search::hushed::QuietPanics;
 use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::panic_hook::QuietPanics;
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
 pub use proptest;
 use proptest::prelude::*;

@@ -13,7 +13,7 @@ use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Futures, Prepared, Scenario, Seed, Stepped};
 
 use crate::cause::causes;
-use crate::hushed;
+use crate::panic_hook;
 use crate::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
 /// The time that the runs for the causes of a violation may take in all. Then code under test is taken to hang.
@@ -83,9 +83,9 @@ fn run_explained(prepared: impl Futures, seed: Seed) -> Report {
 #[expect(clippy::disallowed_methods, reason = "a thread that runs worlds, and runs in none")]
 pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
     let (tell, told) = mpsc::sync_channel(1);
-    let (asked, hushed) = (report.clone(), hushed::current_check());
+    let (asked, check) = (report.clone(), panic_hook::current_check());
     let worker = thread::Builder::new().spawn(move || {
-        let found = hushed.hush(|| causes(&*prepared, &asked));
+        let found = check.hush(|| causes(&*prepared, &asked));
         // Nobody listens any more where it took too long.
         tell.send(found).unwrap_or_default();
     });

@@ -35,9 +35,9 @@
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 
 mod batches;
+mod checkpoint;
 mod example;
-mod found;
-mod kept;
+mod findings;
 mod kinds;
 mod place;
 mod search;
@@ -45,12 +45,12 @@ mod world;
 
 use std::collections::BTreeMap;
 
+pub use checkpoint::ResumeError;
 use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Stepped};
 use doublehold_sim::Seed;
-pub use found::{Explored, Group, MinimalPlacements, TriedPlacement, UndecidedRuns, Violations};
-pub use kept::ResumeError;
+pub use findings::{Explored, Group, MinimalPlacements, TriedPlacement, UndecidedRuns, Violations};
 pub use kinds::Kinds;
 pub use place::Place;
 use thiserror::Error;

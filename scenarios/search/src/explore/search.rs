@@ -11,7 +11,7 @@ use doublehold_scenarios::pool::{Crew, Foreman, in_order_here};
 
 use super::Exploration;
 use super::batches::{Batch, Batches};
-use super::found::{Explored, TriedPlacement};
+use super::findings::{Explored, TriedPlacement};
 use super::place::Place;
 
 /// How many batches a thread may be ahead of the first that is not added yet: what is handed out is finished, also

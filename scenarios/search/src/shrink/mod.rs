@@ -6,20 +6,21 @@
 //! violation.
 //!
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
-//!   once (`faults.rs`).
-//! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A `release`
-//!   goes only with its acquire: a program that never releases claims for ever, and violates by itself. Nodes of
-//!   a lock that takes a quorum stay, since with them would go part of the quorum; [`KeepNodes`] says otherwise.
-//! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
-//!   wrong can be left out (`values.rs`).
-//! - Moments are events and not times where one does as well (`binding.rs`).
+//!   once (`remove_faults.rs`).
+//! - No client, round, step or node can go, and no lock or object is left that nobody uses
+//!   (`remove_hosts_and_steps.rs`). A `release` goes only with its acquire: a program that never releases claims for
+//!   ever, and violates by itself. Nodes of a lock that takes a quorum stay, since with them would go part of the
+//!   quorum; [`KeepNodes`] says otherwise.
+//! - No duration can be the next shorter round one (`shorten_durations.rs`), no law a fixed value; no loss and no clock
+//!   that is wrong can be left out (`simplify_settings.rs`).
+//! - Moments are events and not times where one does as well (`anchor_to_events.rs`).
 //!
 //! A candidate counts as violating if the very predicate is violated (or the lock panics again) in a run that ended: a
 //! run that was cut short proves a violation too, and is taken only if the run to be shrunk was one. **What is taken
 //! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has to
 //! leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can be
-//! put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`steadier.rs`). At how
-//! many of a hundred seeds it violates is counted ([`Shrunk::others`]).
+//! put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`reduce_luck.rs`). At
+//! how many of a hundred seeds it violates is counted ([`Shrunk::others`]).
 //!
 //! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
 //! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.
@@ -28,16 +29,11 @@
 //! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
 //! There is no limit of time; [`Effort::replays_max`] bounds the work.
 
-mod binding;
-pub(crate) mod cast;
+mod description;
 #[cfg(test)]
 mod edits;
-mod faults;
-mod lengths;
+pub(crate) mod passes;
 mod search;
-mod steadier;
-mod story;
-mod values;
 mod windows;
 
 use std::fmt;
@@ -256,20 +252,12 @@ where
 {
     let mut search = ShrinkSearch::new(engine, case, effort)?;
     let before = Size::measure(search.scenario());
-    let passes = [
-        faults::remove_faults,
-        values::simplify_settings,
-        cast::fewer,
-        lengths::shorter,
-        binding::anchor_to_events,
-        steadier::reduce_luck,
-    ];
-    search.run_passes(&passes);
+    search.run_passes(&passes::all());
     let is_minimal = !search.is_spent();
     let windows = windows::all(&mut search);
     let others = search.others(OTHERS);
     let run = search.current_run();
-    let scenario = story::describe(search.scenario(), case.seed, case.target, &run, &others);
+    let scenario = description::describe(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
         scenario: scenario.checked_with(engine.locks())?,
         seed: case.seed,

@@ -13,7 +13,7 @@ use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 use doublehold_text::{duration, exact_duration};
 
-use super::lengths::{LengthPlace, is_rate, nanoseconds};
+use super::passes::shorten_durations::{LengthPlace, is_rate, nanoseconds};
 use super::search::ShrinkSearch;
 
 /// Bounds are found to a millisecond, or to a thousandth of themselves where that is more.

@@ -10,7 +10,7 @@ use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
 use doublehold_text::typed;
 
 use crate::shrink::Target;
-use crate::shrink::cast::remove_client;
+use crate::shrink::passes::remove_hosts_and_steps::remove_client;
 
 /// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
 const NUMBERS_MAX: u64 = 9;

@@ -15,7 +15,7 @@
 //! that two things share (either would have done) is not removed by any single change; then nothing listed removes it.
 
 mod changes;
-mod happenings;
+mod events;
 mod moves;
 
 use std::collections::BTreeMap;
@@ -174,7 +174,7 @@ fn check_change<E: Engine>(change: Change, engine: &E) -> Option<Change> {
 
 /// The points of a run, and how many of their futures come out the same.
 fn points(prepared: &impl Futures, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
-    let moments = happenings::moments(report);
+    let moments = events::moments(report);
     let same = each(&moments, jobs, |moment| {
         let struck = faults_by(report, moment);
         let past = prepared.with_faults(struck).expect("the faults are the scenario's");
@@ -182,7 +182,7 @@ fn points(prepared: &impl Futures, report: &Report, target: Target, jobs: NonZer
         seeds(FUTURES).filter(|seed| target.is_in(&future(*seed))).count() as u64
     });
     let point =
-        |(moment, same): (happenings::Moment, u64)| Point { at: moment.at, happened: moment.happened, same };
+        |(moment, same): (events::Moment, u64)| Point { at: moment.at, happened: moment.happened, same };
     moments.into_iter().zip(same).map(point).collect()
 }
 
@@ -289,7 +289,7 @@ fn seeds(count: u64) -> impl Iterator<Item = Seed> {
 }
 
 /// The faults that had struck by a moment.
-fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
+fn faults_by(report: &Report, moment: &events::Moment) -> Vec<Fault> {
     let had_struck = |fault: &&Fault| {
         let from = moves::first_strike(report, fault);
         from.is_some_and(|from| if moment.faults_included { from <= moment.at } else { from < moment.at })
@@ -305,7 +305,7 @@ mod tests {
     use doublehold_scenarios::report::Grants;
 
     use super::*;
-    use crate::shrink::cast::remove_client;
+    use crate::shrink::passes::remove_hosts_and_steps::remove_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {
@@ -329,7 +329,7 @@ mod tests {
         let (cut, step) = (&report.scenario.faults[0], &report.scenario.faults[1]);
         let at = moves::first_strike(&report, step).expect("it strikes");
         let by = |at: u64, faults_included: bool| {
-            let moment = happenings::Moment { at: TrueNs(at), faults_included, happened: Vec::new() };
+            let moment = events::Moment { at: TrueNs(at), faults_included, happened: Vec::new() };
             faults_by(&report, &moment)
         };
         assert_eq!(by(0, false), []);
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(by(at.0 + 1, false), [cut.clone(), step.clone()]);
         let mut never = report.clone();
         never.faults.iter_mut().filter(|it| it.fault == *cut).for_each(|it| it.from = None);
-        let moment = happenings::Moment { at, faults_included: true, happened: Vec::new() };
+        let moment = events::Moment { at, faults_included: true, happened: Vec::new() };
         assert_eq!(faults_by(&never, &moment), std::slice::from_ref(step));
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use doublehold_text::list;
 
 use super::difference::{Difference, difference};
-use super::sound::RecordsChecker;
+use super::validate::RecordsChecker;
 use super::{Records, RecordsError, display_path};
 use crate::sweep::{Batch, Order, PartialHeader, StudyHeader};
 

@@ -6,11 +6,11 @@
 
 mod difference;
 mod examples;
+mod header_check;
 mod merge;
 pub mod opening;
 mod read;
-mod sound;
-mod stated;
+mod validate;
 mod write;
 
 use std::io;
@@ -20,8 +20,8 @@ use doublehold_text::{clean, list};
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
 pub use merge::{Merged, merge};
 pub use read::Records;
-pub use sound::is_precise;
 use thiserror::Error;
+pub use validate::is_precise;
 pub use write::{Begun, Journal};
 
 use crate::sweep::{PartialHeader, Shard};

@@ -1,5 +1,5 @@
 //! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. Records that no
-//! sweep writes are refused here, whoever reads (see `sound`).
+//! sweep writes are refused here, whoever reads (see `validate`).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::RecordsError;
 use super::opening;
-use super::sound::{InvalidRecords, RecordsChecker};
+use super::validate::{InvalidRecords, RecordsChecker};
 use crate::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
 
 /// A file of records, being read.

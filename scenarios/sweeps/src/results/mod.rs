@@ -3,15 +3,15 @@
 //! Only sums: which rate follows from them, and how sure it is, is for statistics to say. Read
 //! in one pass, a batch at a time; what is kept grows with the number of cells and not with that of runs.
 
-mod apart;
 mod estimate;
 mod pairs;
+mod ranking;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use apart::Ranking;
 pub use pairs::Pairs;
+pub use ranking::Ranking;
 
 use crate::records::{Records, RecordsError};
 use crate::sweep::{Batch, StudyHeader};

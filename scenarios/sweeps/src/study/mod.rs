@@ -12,20 +12,21 @@
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
 //! - `check`: in which cells mistakes are looked for before the first run
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
-//! - `ready`: the studies that come with the program
+//! - `bundled`: the studies that come with the program
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
 
+mod bundled;
 mod check;
 mod grid;
 mod parameters;
 mod read;
-mod ready;
 mod strata;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use bundled::{BundledStudy, bundled_studies};
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
@@ -35,7 +36,6 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
-pub use ready::{BundledStudy, bundled_studies};
 pub use strata::Strata;
 
 use crate::grid::Grid;
@@ -128,7 +128,7 @@ impl Study {
     ///
     /// If there is no such study, the file cannot be read, or anything in it is refused.
     pub fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
-        ready::load(name_or_path)
+        bundled::load(name_or_path)
     }
 
     /// Reads a study's text. Paths in it count from the folder of `file`.

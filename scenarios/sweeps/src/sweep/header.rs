@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::SweepError;
 use super::batch::is_zero;
 use super::order::BATCH;
-use super::shares::Shard;
+use super::shard::Shard;
 use crate::grid::Grid;
 use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
 

@@ -11,7 +11,7 @@ use doublehold_history::Predicate;
 
 use super::batch::Batch;
 use super::header::StudyHeader;
-use super::shares::{Shard, ShardBalance};
+use super::shard::{Shard, ShardBalance};
 use crate::study::{CellId, Study};
 
 /// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.

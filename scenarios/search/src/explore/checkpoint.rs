@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Exploration;
-use super::found::{Explored, MinimalPlacements, UndecidedRuns, Violations, group};
+use super::findings::{Explored, MinimalPlacements, UndecidedRuns, Violations, group};
 use super::place::Place;
 use crate::shrink::Target;
 

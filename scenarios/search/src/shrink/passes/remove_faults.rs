@@ -9,7 +9,7 @@
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, ShrinkSearch};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// The rarest first.
 const RARITY: [Nature; 10] = [

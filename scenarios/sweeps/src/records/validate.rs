@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_statistics::{Confidence, PartlyDecided};
 
-use super::stated;
+use super::header_check;
 use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 
 /// The way out of what is wrong with a batch.
@@ -154,7 +154,7 @@ fn check_header(header: &StudyHeader) -> Option<String> {
     } else if header.last_seed().is_none() {
         Some(format!("its seeds begin with {} and go beyond the largest", header.seed))
     } else {
-        stated::contradiction(header)
+        header_check::contradiction(header)
     }
 }
 

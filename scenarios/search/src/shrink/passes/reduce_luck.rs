@@ -8,8 +8,8 @@ use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::{Mark, When};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::lengths::{LengthPlace, ladder_above};
-use super::search::{Candidate, Keep, ShrinkSearch};
+use super::shorten_durations::{LengthPlace, ladder_above};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Makes the violation one of more seeds.
 pub(super) fn reduce_luck<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {

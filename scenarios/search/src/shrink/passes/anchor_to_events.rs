@@ -16,9 +16,9 @@ use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::cast::{started_at, struck_at};
-use super::lengths::{down, up};
-use super::search::{Candidate, Keep, ShrinkSearch};
+use super::remove_hosts_and_steps::{started_at, struck_at};
+use super::shorten_durations::{down, up};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// How many events of each sort are tried before the instant, and how many after it.
 const NEAR: [(Sort, usize, usize); 4] =

@@ -59,17 +59,17 @@ impl Results {
         } else {
             self.compare_by_pairs(points, predicates, confidence)
         };
-        let mut apart = Ranking { lower, ranks: BTreeMap::new() };
+        let mut ranking = Ranking { lower, ranks: BTreeMap::new() };
         for point in points {
             for predicate in predicates {
-                let pairs = apart.lower.get(&(*point, *predicate)).map_or(&[][..], Vec::as_slice);
+                let pairs = ranking.lower.get(&(*point, *predicate)).map_or(&[][..], Vec::as_slice);
                 let is_known = |design: usize| self.is_known(*point, design, *predicate);
                 let ranks = ranks(self.header.designs.len(), pairs).into_iter().enumerate();
                 let ranks = ranks.map(|(design, rank)| is_known(design).then_some(rank)).collect();
-                apart.ranks.insert((*point, *predicate), ranks);
+                ranking.ranks.insert((*point, *predicate), ranks);
             }
         }
-        apart
+        ranking
     }
 
     /// True if any run of a design decided.

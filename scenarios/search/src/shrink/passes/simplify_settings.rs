@@ -11,8 +11,8 @@ use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
 use doublehold_sim::Probability;
 
-use super::lengths::down;
-use super::search::{Candidate, Keep, ShrinkSearch};
+use super::shorten_durations::down;
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Says less, and draws less.
 pub(super) fn simplify_settings<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {

@@ -15,10 +15,10 @@ use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, ShrinkSearch};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Drops clients, nodes, rounds and steps.
-pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
+pub(super) fn remove_hosts_and_steps<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     search.sweep(Keep::Seed, clients);
     search.sweep(Keep::Seed, |search| rounds(search.scenario()));
     if !search.keeps_nodes() {

@@ -17,13 +17,13 @@ use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, RatePpb, Scenar
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, ShrinkSearch};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 const MILLISECOND: u64 = 1_000_000;
 
 /// Where a scenario says how long, how far or how fast, in the order in which it is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LengthPlace {
+pub(in crate::shrink) enum LengthPlace {
     /// How much later than its event, or than the beginning, a fault strikes.
     Offset(usize),
     /// For how long a fault lasts.
@@ -56,7 +56,7 @@ pub(super) enum LengthPlace {
 
 impl LengthPlace {
     /// All of a scenario's.
-    pub(super) fn all(scenario: &Scenario) -> Vec<LengthPlace> {
+    pub(in crate::shrink) fn all(scenario: &Scenario) -> Vec<LengthPlace> {
         let faults = (0..scenario.faults.len()).flat_map(|fault| {
             [LengthPlace::Offset(fault), LengthPlace::Lasting(fault), LengthPlace::By(fault)]
         });
@@ -77,7 +77,7 @@ impl LengthPlace {
     }
 
     /// What is said there, without its sign: nanoseconds, or billionths. `None` if nothing is, or a law with a range.
-    pub(super) fn get(self, scenario: &Scenario) -> Option<u64> {
+    pub(in crate::shrink) fn get(self, scenario: &Scenario) -> Option<u64> {
         match self {
             LengthPlace::Offset(fault) => Some(nanoseconds(offset(&scenario.faults[fault].at))),
             LengthPlace::Lasting(fault) => scenario.faults[fault].lasting.map(nanoseconds),
@@ -104,7 +104,7 @@ impl LengthPlace {
     }
 
     /// The least that is tried there.
-    pub(super) fn minimum(self, scenario: &Scenario) -> u64 {
+    pub(in crate::shrink) fn minimum(self, scenario: &Scenario) -> u64 {
         match self {
             LengthPlace::Offset(_)
             | LengthPlace::Start(_)
@@ -121,7 +121,7 @@ impl LengthPlace {
     }
 
     /// The scenario with something else there, of the same sign.
-    pub(super) fn with_size(self, scenario: &Scenario, size: u64) -> Candidate {
+    pub(in crate::shrink) fn with_size(self, scenario: &Scenario, size: u64) -> Candidate {
         let mut scenario = scenario.clone();
         self.set_size(&mut scenario, size);
         match self {
@@ -188,7 +188,7 @@ impl LengthPlace {
 }
 
 /// Makes everything shorter and rounder.
-pub(super) fn shorter<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
+pub(super) fn shorten_durations<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     for place in LengthPlace::all(search.scenario()) {
         shorten(search, place);
     }
@@ -291,7 +291,7 @@ fn tens(size: u64, digits: u32) -> u64 {
     10_u64.pow(count.saturating_sub(digits))
 }
 
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
+pub(in crate::shrink) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -327,7 +327,7 @@ fn effect_size(fault: &Fault) -> Option<u64> {
 }
 
 /// Whether a fault's size is a rate, and no length.
-pub(super) fn is_rate(fault: &Fault) -> bool {
+pub(in crate::shrink) fn is_rate(fault: &Fault) -> bool {
     fault.effect.clone().fields().iter().any(|(_, slot)| matches!(slot, Slot::Rate(_)))
 }
 
