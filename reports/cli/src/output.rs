@@ -57,7 +57,7 @@ impl OutputFile {
     /// Opens a file for writing and leaves what is in it alone until there is something to replace it with.
     pub(crate) fn create(what: &'static str, path: &str) -> Result<OutputFile, CliError> {
         let refused = |Refusal { source, hint }| CliError::Output { what, path: clean(path), source, hint };
-        let place = opening::patiently(path, || open(path)).map_err(refused)?;
+        let place = opening::open_patiently(path, || open(path)).map_err(refused)?;
         Ok(OutputFile { what, path: path.to_owned(), place })
     }
 

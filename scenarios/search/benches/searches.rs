@@ -171,7 +171,7 @@ fn exploration() {
     let exploration =
         Exploration::new(&small, &Kinds::applicable_words(&small), 1, 1).expect("kinds of ours");
     let found = exploration.run(exploration.begin(), cores(), || false, |_, _| ());
-    let (placements, distinct) = (found.placements(), found.distinct());
+    let (placements, distinct) = (found.placements(), found.distinct_traces());
     let of_p2 = found.runs_with(Target::Violates(Predicate::P2));
     println!("  {placements} placements, {distinct} different runs, P2 violated in {of_p2}");
     println!("  {:.2} s on {} thread(s)", began.elapsed().as_secs_f64(), cores());

@@ -46,7 +46,7 @@ impl Coverage {
         }
     }
 
-    /// What the faults of a kind did.
+    /// Coverage of a kind: what its faults did.
     pub fn kind(&self, kind: &str) -> KindCoverage {
         self.kinds.get(kind).cloned().unwrap_or_default()
     }

@@ -194,7 +194,7 @@ impl Tally {
         self.coverage.merge(&coverage);
     }
 
-    /// How often a predicate came to what.
+    /// Count of a predicate: how often it came to what.
     pub fn count(&self, predicate: Predicate) -> Count {
         self.predicates.get(&predicate).cloned().unwrap_or_default()
     }

@@ -54,7 +54,7 @@ impl Silence {
     }
 }
 
-/// What a node's answer to a release means.
+/// Outcome of a release, by a node's answer.
 pub(crate) fn release_outcome(answer: Result<Value, Silence>) -> Released {
     match answer {
         Err(silence) => Released::Unknown(silence.into_doubt()),

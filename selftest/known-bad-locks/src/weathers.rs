@@ -58,14 +58,14 @@ pub fn under(world: World, weather: &'static str) -> World {
             )
         }
         "suspensions" => {
-            long(strike_often(cloud(&["clients"], |effect| matches!(effect, Effect::Suspend { .. }))))
+            strike_long(strike_often(cloud(&["clients"], |effect| matches!(effect, Effect::Suspend { .. }))))
         }
         "a-away" => strike_often(cloud(&["A"], is_away)),
         "a-and-b-away" => strike_often(cloud(&["A", "B"], is_away)),
         "nodes-away" => strike_often(cloud(&["nodes"], is_away)),
         "node-restarts" => strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Crash { .. }))),
         "slow-replies" => {
-            long(strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Slow { .. }))))
+            strike_long(strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Slow { .. }))))
         }
         "replicas-away" => strike_often(cloud(&["replicas"], |effect| matches!(effect, Effect::Cut { .. }))),
         preset => return world.weather(preset),
@@ -89,12 +89,12 @@ fn cloud(hosts: &[&str], wanted: impl Fn(&Effect) -> bool) -> Weather {
             Effect::Cut { way } => (way.to.0 == ["replicas"]) == replicas,
             _ => true,
         });
-        cloud.faults.iter_mut().for_each(|fault| aim(&mut fault.effect, &names));
+        cloud.faults.iter_mut().for_each(|fault| aim_at(&mut fault.effect, &names));
     }
     cloud
 }
 
-fn aim(effect: &mut Effect, at: &Names) {
+fn aim_at(effect: &mut Effect, at: &Names) {
     match effect {
         Effect::Cut { way } | Effect::Slow { way, .. } if at.0 == ["clients"] => way.to = "nodes".into(),
         Effect::Cut { way } | Effect::Slow { way, .. } => way.to = at.clone(),
@@ -122,7 +122,7 @@ fn with_length(mut weather: Weather, min: Duration, max: Duration) -> Weather {
 }
 
 /// The same, for seconds, and what is slow is slower than a lock waits for one node.
-fn long(weather: Weather) -> Weather {
+fn strike_long(weather: Weather) -> Weather {
     let mut weather = with_length(weather, Duration::from_secs(2), Duration::from_secs(8));
     let slower = DelayLaw::Uniform { min: Duration::from_millis(40), max: Duration::from_millis(200) };
     let is_slow = |fault: &&mut RandomFault| matches!(fault.effect, Effect::Slow { .. });

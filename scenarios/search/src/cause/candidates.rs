@@ -118,7 +118,7 @@ impl Near {
     }
 }
 
-/// When a grant was asked for.
+/// Time at which a grant was asked for.
 fn request_time(report: &Report, grant: CallId) -> Option<TrueNs> {
     report.history.events().iter().find_map(|event| match event.what {
         EventKind::AcquireStarted { call, .. } if call == grant => Some(event.at),

@@ -100,10 +100,10 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
 
     fn find_among(&mut self, places: &[usize]) -> Found {
         let needed = self.needed_causes(places);
-        if needed.is_empty() { self.either(places) } else { Found::Needed(needed) }
+        if needed.is_empty() { self.find_either(places) } else { Found::Needed(needed) }
     }
 
-    /// Those without each of which it is gone. A failover as a whole only where none of its parts is one of them.
+    /// Causes without each of which it is gone. A failover as a whole only where none of its parts is one of them.
     fn needed_causes(&mut self, places: &[usize]) -> Vec<Cause> {
         let is_whole = |place: &usize| self.candidates[*place].is_whole;
         let (wholes, parts): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| is_whole(place));
@@ -145,7 +145,7 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
     /// Those of these without which alone it is gone, and whose grants do not outlast their leases then.
     fn try_each_alone(&mut self, places: &[usize]) -> Vec<(usize, Vec<ClientId>)> {
         let tried = places.iter().map(|place| {
-            let tried = self.trials.run_without(&whats(&self.candidates, &[*place]));
+            let tried = self.trials.run_without(&collect_whats(&self.candidates, &[*place]));
             (tried.came == TrialOutcome::Gone).then_some((*place, tried.in_time))
         });
         tried.flatten().collect()
@@ -177,8 +177,8 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
     }
 
     fn confirm_set(&mut self, places: &[usize]) -> Option<Shares> {
-        let set = whats(&self.candidates, places);
-        let alike = whats(&self.candidates, &self.similar_candidates(places));
+        let set = collect_whats(&self.candidates, places);
+        let alike = collect_whats(&self.candidates, &self.similar_candidates(places));
         if alike.len() > set.len() && self.trials.run_without(&alike).came != TrialOutcome::Gone {
             return None;
         }
@@ -206,14 +206,14 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
     }
 
     /// Takes everything away, and puts back what can be.
-    fn either(&mut self, places: &[usize]) -> Found {
+    fn find_either(&mut self, places: &[usize]) -> Found {
         // Parts of a failover are tried with it, and not against it.
         let is_in_whole = |part: &usize| {
             places.iter().any(|whole| self.candidates[*whole].is_whole && self.is_part(*part, *whole))
         };
         let mut left: Vec<usize> = places.iter().copied().filter(|place| !is_in_whole(place)).collect();
         if left.len() < 2
-            || self.trials.run_without(&whats(&self.candidates, &left)).came != TrialOutcome::Gone
+            || self.trials.run_without(&collect_whats(&self.candidates, &left)).came != TrialOutcome::Gone
         {
             return Found::Nothing;
         }
@@ -221,14 +221,15 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
         for place in left.clone() {
             let fewer: Vec<usize> = left.iter().copied().filter(|it| *it != place).collect();
             if !fewer.is_empty()
-                && self.trials.run_without(&whats(&self.candidates, &fewer)).came == TrialOutcome::Gone
+                && self.trials.run_without(&collect_whats(&self.candidates, &fewer)).came
+                    == TrialOutcome::Gone
             {
                 left = fewer;
             }
         }
         let each_is_enough = left.iter().all(|place| {
             let others: Vec<usize> = left.iter().copied().filter(|it| it != place).collect();
-            self.trials.run_without(&whats(&self.candidates, &others)).came == TrialOutcome::Stays
+            self.trials.run_without(&collect_whats(&self.candidates, &others)).came == TrialOutcome::Stays
         });
         if !(2..=EITHER_MAX).contains(&left.len()) || !each_is_enough {
             return Found::Nothing;
@@ -244,6 +245,6 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
     }
 }
 
-fn whats(candidates: &[Candidate], places: &[usize]) -> Vec<What> {
+fn collect_whats(candidates: &[Candidate], places: &[usize]) -> Vec<What> {
     places.iter().map(|place| candidates[*place].what.clone()).collect()
 }

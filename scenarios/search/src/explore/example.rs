@@ -33,7 +33,7 @@ impl<P: Stepped> Exploration<P> {
     /// # Panics
     ///
     /// If the placement is another search's.
-    pub fn is_so_on(
+    pub fn is_reproduced_on(
         &self,
         engine: &impl Engine,
         target: Target,

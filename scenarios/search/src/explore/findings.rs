@@ -100,7 +100,7 @@ impl Explored {
     }
 
     /// The number of different traces that those had, that of the run without faults among them.
-    pub fn distinct(&self) -> u64 {
+    pub fn distinct_traces(&self) -> u64 {
         self.seen.len() as u64
     }
 

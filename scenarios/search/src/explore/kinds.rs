@@ -148,7 +148,7 @@ impl Kinds {
     }
 
     /// The first of them that strikes at none of these steps.
-    pub(super) fn idle(&self, steps: &[Nth]) -> Option<&'static str> {
+    pub(super) fn find_idle(&self, steps: &[Nth]) -> Option<&'static str> {
         let strikes = |row: &Row| {
             let mut events = steps.iter().map(|step| self.setting.machine_event(&step.event));
             events.any(|event| !(row.at)(&self.setting, &event).is_empty())

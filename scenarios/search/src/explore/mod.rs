@@ -31,7 +31,7 @@
 //! # What it costs
 //!
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
-//! ([`Exploration::is_so_on`]), where a request that is given up at once is not sent. Memory grows by the
+//! ([`Exploration::is_reproduced_on`]), where a request that is given up at once is not sent. Memory grows by the
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 
 mod batches;
@@ -175,7 +175,7 @@ impl<P: Stepped> Exploration<P> {
         let prepared = engine.prepare(&bare)?;
         let seed = seed.into();
         let steps = prepared.steps(seed);
-        if let Some(kind) = kinds.idle(&steps) {
+        if let Some(kind) = kinds.find_idle(&steps) {
             let needs = if kind == "promote" { "replicas" } else { "clients that talk to a node" };
             return Err(ExploreError::Idle { kind, needs });
         }

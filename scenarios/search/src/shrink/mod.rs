@@ -193,7 +193,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Of a scenario.
+    /// Measures a scenario.
     pub fn measure(scenario: &Scenario) -> Size {
         use doublehold_scenarios::model::scenario::Role;
         Size {

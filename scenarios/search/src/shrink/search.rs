@@ -249,7 +249,7 @@ impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
         found
     }
 
-    /// At how many of the other seeds this violates, if it does at so many.
+    /// Number of the other seeds at which this violates, if it does at so many.
     fn violating_probes(&mut self, prepared: &E::Prepared, wanted: u64) -> Option<u64> {
         let mut found = 0;
         for (probe, left) in self.probes().zip((0..PROBES).rev()) {

@@ -134,7 +134,7 @@ fn bisect(violating: u64, not: u64, violates: &mut impl FnMut(u64) -> bool) -> u
     yes
 }
 
-/// What a moment comes after.
+/// Text of what a moment comes after.
 fn anchor_text(moment: &When) -> String {
     match moment {
         When::At(_) => "the beginning".to_owned(),

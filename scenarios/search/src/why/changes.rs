@@ -146,7 +146,7 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
             _ => Vec::new(),
         };
         let words = switch.words.iter().map(|word| Value::Word((*word).to_owned()));
-        let all: Vec<Value> = words.chain(flag).chain(numbers(scenario, switch)).collect();
+        let all: Vec<Value> = words.chain(flag).chain(node_counts(scenario, switch)).collect();
         all.into_iter().filter(|value| Some(value) != now.as_ref()).collect::<Vec<_>>()
     };
     let with = |switch: &Switch| {
@@ -158,11 +158,11 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
         others(switch).into_iter().map(change).collect::<Vec<_>>()
     };
     let meant = lock.switches.iter().filter(|switch| !switch.is_idle(chosen));
-    meant.flat_map(with).chain(left_out(scenario, lock)).collect()
+    meant.flat_map(with).chain(omit_switches(scenario, lock)).collect()
 }
 
 /// The changes that each leave out a switch that was chosen and need not be, with those that do nothing without it.
-fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
+fn omit_switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
     let chosen = &scenario.lock.switches;
     let has_no_default = |switch: &&Switch| switch.default.is_none() && chosen.get(switch.name).is_some();
     let without = |switch: &Switch| {
@@ -178,7 +178,7 @@ fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
 }
 
 /// Every number that a switch about nodes may be: how many are to say yes, how many are to have heard.
-fn numbers(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
+fn node_counts(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
     let Some(Kind::Number { least, most }) = switch.kind else { return Vec::new() };
     let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node).count() as u64;
     let most = match most {

@@ -21,7 +21,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// From when on the future is another.
+    /// Instant from which on the future is another.
     pub(super) fn future_start(&self) -> TrueNs {
         TrueNs(self.at.0.saturating_add(1))
     }

@@ -322,7 +322,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
             let run = SimEngine.run(&shown, SEED);
             let is_so = run.verdicts.get(predicate).as_str() == "violated";
             assert_eq!(run.judgement() == Judgement::AsExpected, is_so, "{}", shown.story);
-            assert_eq!(exploration.is_so_on(&SimEngine, *finding, example).unwrap(), is_so);
+            assert_eq!(exploration.is_reproduced_on(&SimEngine, *finding, example).unwrap(), is_so);
             assert_eq!(exploration.why_undecided(predicate, example), None);
             assert_eq!(shown.claim.starts_with("One fault is enough"), faults.len() == 1, "{}", shown.claim);
             let mut words = in_words(&faults);
@@ -401,7 +401,7 @@ fn what_breaks_without_a_fault_is_found_before_the_first_is_placed() {
     let exploration = Exploration::new(&scenario, &["pause"], 1, SEED).unwrap();
     let overlap = Target::Violates(Predicate::P1);
     let begun = exploration.begin();
-    assert_eq!((begun.findings[&overlap].runs, begun.distinct()), (1, 1));
+    assert_eq!((begun.findings[&overlap].runs, begun.distinct_traces()), (1, 1));
     let found = explore_with(&exploration, 2);
     let minimal: Vec<_> = found.findings[&overlap].minimal.values().collect();
     assert!(found.findings[&overlap].runs > 1, "with faults it breaks as well");

@@ -56,7 +56,7 @@ pub fn merge(
     let mut last: Option<(u64, usize)> = None;
     while let Some((place, first)) = first(&header, &heads) {
         if let Some((_, other)) = last.filter(|(before, _)| *before == place) {
-            return Err(twice(&heads[first], &heads[other]));
+            return Err(duplicate_error(&heads[first], &heads[other]));
         }
         let head = &mut heads[first];
         if let Some(batch) = &head.next {
@@ -82,7 +82,7 @@ fn first(header: &StudyHeader, heads: &[Head]) -> Option<(u64, usize)> {
     heads.iter().enumerate().filter_map(|(head, it)| Some((place(it)?, head))).min()
 }
 
-fn twice(head: &Head, other: &Head) -> RecordsError {
+fn duplicate_error(head: &Head, other: &Head) -> RecordsError {
     let (number, cell) = head.next.as_ref().map_or((0, 0), |batch| (batch.batch, batch.cell));
     let cause =
         format!("the batch {number} of cell {cell} is in it and in `{}`", display_path(other.records.path()));

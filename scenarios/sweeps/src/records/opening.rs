@@ -59,7 +59,7 @@ pub fn open_for_writing(path: &str) -> io::Result<File> {
 /// # Errors
 ///
 /// If nobody reads the pipe after a moment, or the system refuses it for another reason.
-pub fn patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
+pub fn open_patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
     let asked = Instant::now();
     loop {
         match open() {

@@ -83,7 +83,7 @@ impl Journal {
         let mut runs = 0;
         while let Some(batch) = records.next_batch()? {
             match order.hand_out() {
-                HandOut::Run(unit) if is_of(unit, &batch) => order.add_batch(&batch),
+                HandOut::Run(unit) if is_batch_of(unit, &batch) => order.add_batch(&batch),
                 _ => return Err(self.misplaced_error(&batch)),
             }
             runs += batch.runs;
@@ -111,7 +111,7 @@ impl Journal {
     }
 }
 
-fn is_of(unit: Unit, batch: &Batch) -> bool {
+fn is_batch_of(unit: Unit, batch: &Batch) -> bool {
     let is_whole = batch.runs == unit.runs || batch.weight == Some(0.0);
     is_whole && (unit.cell.0, unit.stratum, unit.batch) == (batch.cell, batch.stratum, batch.batch)
 }

@@ -43,7 +43,7 @@ impl Cell {
     /// without a fault, such runs are made all the same. Once any is known in which something does, they count as all
     /// others do, for each predicate.
     pub fn part(&self, header: &StudyHeader, row: &Batch, predicate: Predicate) -> Part {
-        if row.stratum == 0 && header.quiet_holds && !self.goes_wrong_quietly() {
+        if row.stratum == 0 && header.quiet_holds && !self.fails_without_faults() {
             return Part::Impossible;
         }
         let count = row.count(predicate);
@@ -51,7 +51,7 @@ impl Cell {
     }
 
     /// True if a run without a fault is known that violates anything, where such runs were made here.
-    pub fn goes_wrong_quietly(&self) -> bool {
+    pub fn fails_without_faults(&self) -> bool {
         let is_violated = |quiet: &Batch| quiet.predicates.values().any(|count| count.violated > 0);
         self.strata.get(&0).is_some_and(|quiet| self.is_refuted || is_violated(quiet))
     }

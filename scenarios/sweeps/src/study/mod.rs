@@ -193,7 +193,7 @@ impl Study {
         let changes: Vec<&Change> = self.changes.iter().chain(&design.changes).chain(in_order).collect();
         let refused = |tree: &Item, mut problem: Problem| {
             for change in &changes {
-                problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
+                problem.cause = parameters::replace_paths(tree, &change.key, problem.cause);
             }
             self.cell_error(design, point, problem)
         };

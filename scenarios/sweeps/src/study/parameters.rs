@@ -117,7 +117,7 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
             let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
             lines.map(|(line, _)| format!("weather.faults.{line}{}", rest())).collect()
         }
-        ["clients", "work"] => works(tree),
+        ["clients", "work"] => work_paths(tree),
         ["clients", first, ..] if first.parse::<usize>().is_err() => {
             let count = list(tree, "clients").len();
             (0..count).map(|client| format!("clients.{client}.{first}{}", rest())).collect()
@@ -129,8 +129,8 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
     }
 }
 
-/// What a message says, with the parameter in place of the paths that it means, and of the tables that they are in.
-pub(super) fn as_typed(tree: &Item, key: &str, mut words: String) -> String {
+/// Text of a message, with the parameter in place of the paths that it means, and of the tables that they are in.
+pub(super) fn replace_paths(tree: &Item, key: &str, mut words: String) -> String {
     let mut replace = |path: &str, typed: &str| {
         for end in ['`', '.'] {
             words = words.replace(&format!("`{path}{end}"), &format!("`{typed}{end}"));
@@ -273,7 +273,9 @@ fn gather(node: &Item, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
                 }
             }
         }
-        value => known.push(Parameter { name: path.join("."), takes: takes(value), default: node.toml() }),
+        value => {
+            known.push(Parameter { name: path.join("."), takes: describe_kind(value), default: node.toml() })
+        }
     }
 }
 
@@ -281,8 +283,8 @@ fn is_law(table: &Table) -> bool {
     table.contains_key("median")
 }
 
-/// What a value of this look is.
-fn takes(value: &ItemValue) -> &'static str {
+/// Words for what a value of this look is.
+fn describe_kind(value: &ItemValue) -> &'static str {
     match value {
         ItemValue::Flag(_) => "true or false",
         ItemValue::Integer(_) => "a whole number",
@@ -402,8 +404,8 @@ fn nodes(tree: &mut Item, count: usize) -> Result<()> {
     tree.put("nodes.names", Item { value: ItemValue::List(names), origin })
 }
 
-/// Where the `work` steps of all clients are.
-fn works(tree: &Item) -> Vec<String> {
+/// Paths of the `work` steps of all clients.
+fn work_paths(tree: &Item) -> Vec<String> {
     let of_client = |(client, node): (usize, &Item)| match node.find(&["program"]).map(|node| &node.value) {
         Some(ItemValue::List(steps)) => {
             let is_work = |step: &Item| step.as_text().is_some_and(|step| step.starts_with("work "));
@@ -417,7 +419,7 @@ fn works(tree: &Item) -> Vec<String> {
 
 /// The length of the first `work` of a program, as it is typed.
 fn current_work(tree: &Item) -> Option<String> {
-    let first = works(tree).into_iter().next()?;
+    let first = work_paths(tree).into_iter().next()?;
     let step = tree.find(&first.split('.').collect::<Vec<_>>())?.as_text()?;
     step.strip_prefix("work ").map(|length| format!("\"{length}\""))
 }
@@ -428,5 +430,5 @@ fn work(tree: &mut Item, value: &Item) -> Result<()> {
         return Err(Problem::new(value.origin, cause, "put it in quotes"));
     };
     let step = Item::text(&format!("work {length}"), value.origin);
-    works(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
+    work_paths(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
 }

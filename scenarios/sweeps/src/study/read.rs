@@ -126,7 +126,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
     let section = field.section(DESIGN_KEYS)?;
     let name = section.require("name", "\"redlock\"")?.name()?;
     let mut base = match (section.get("lock"), section.get("scenario")) {
-        (Some(lock), None) => usual(&lock)?,
+        (Some(lock), None) => load_usual_world(&lock)?,
         (None, Some(scenario)) => load_scenario(&scenario, folder)?,
         _ => {
             let cause = format!("design `{name}` must have either `lock` or `scenario`");
@@ -155,7 +155,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
 }
 
 /// The usual world of a lock.
-fn usual(field: &Field<'_>) -> Result<Item> {
+fn load_usual_world(field: &Field<'_>) -> Result<Item> {
     let name = field.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
     let known = doublehold_lockimpl::descriptors();
     let unknown = || {

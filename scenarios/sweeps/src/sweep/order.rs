@@ -113,7 +113,7 @@ impl Units {
         self.next.is_multiple_of(self.round_length())
     }
 
-    fn are_over(&self) -> bool {
+    fn is_finished(&self) -> bool {
         let batch = (self.next / self.round_length()).saturating_mul(ROW);
         batch.saturating_mul(BATCH) >= self.runs
     }
@@ -229,7 +229,7 @@ impl Order {
         let (mut units, mut shares) = (self.units.clone(), ShardBalance::new(self.shard.total()));
         units.next = 0;
         let mut runs = 0;
-        while !units.are_over() {
+        while !units.is_finished() {
             let Some(unit) = units.step() else { continue };
             runs += if shares.next(unit.runs) == self.shard.number() { unit.runs } else { 0 };
         }
@@ -248,14 +248,14 @@ impl Order {
     /// The batch to run next.
     pub fn hand_out(&mut self) -> HandOut {
         loop {
-            if self.units.are_over() {
+            if self.units.is_finished() {
                 return HandOut::Done;
             }
             if self.units.begins_round() && !self.may_begin_round() {
                 return HandOut::Wait;
             }
             if let Some(unit) = self.units.step()
-                && self.wants(&unit)
+                && self.is_wanted(&unit)
             {
                 return HandOut::Run(unit);
             }
@@ -274,7 +274,7 @@ impl Order {
         true
     }
 
-    fn wants(&mut self, unit: &Unit) -> bool {
+    fn is_wanted(&mut self, unit: &Unit) -> bool {
         match &mut self.enough {
             None => self.shares.next(unit.runs) == self.shard.number(),
             Some(enough) => {
@@ -286,7 +286,7 @@ impl Order {
         }
     }
 
-    /// Takes in what a batch told. Batches are told of in their order.
+    /// Adds what a batch counted. Batches are added in their order.
     pub fn add_batch(&mut self, batch: &Batch) {
         if let Division::Recorded(runs) = &mut self.units.division {
             runs.insert((CellId(batch.cell), batch.stratum), batch.planned.unwrap_or(self.units.runs));

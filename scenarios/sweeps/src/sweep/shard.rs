@@ -27,7 +27,7 @@ impl Shard {
         self.number
     }
 
-    /// Of how many.
+    /// Number of the parts that there are.
     pub fn total(self) -> u64 {
         self.of
     }

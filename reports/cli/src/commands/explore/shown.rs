@@ -117,7 +117,7 @@ impl Shown {
             steps,
             complete: found.complete,
             placements: found.tried.clone(),
-            runs: found.distinct(),
+            runs: found.distinct_traces(),
             looked_for: looked_for.collect::<Result<_, _>>()?,
         })
     }
@@ -350,7 +350,8 @@ impl Examples<'_> {
     }
 
     fn sort(&self, target: Target, group: &Group, minimal: &MinimalPlacements) -> Result<Sort, CliError> {
-        let is_so = |places: &&Vec<Place>| self.exploration.is_so_on(&self.engine.one(), target, places);
+        let is_so =
+            |places: &&Vec<Place>| self.exploration.is_reproduced_on(&self.engine.one(), target, places);
         let confirmed =
             minimal.examples.iter().map(|it| Ok((it, is_so(&it)?))).collect::<Result<Vec<_>, CliError>>()?;
         let first_so = confirmed.iter().find(|(_, is_so)| *is_so).or(confirmed.first());

@@ -118,7 +118,7 @@ fn every_kind_strikes_at_every_step_as_its_rule_says() {
                 strikes |= !expected.is_empty();
                 all.extend(expected);
             }
-            assert_eq!(kinds.idle(&steps), (!strikes).then_some(kind), "{world}");
+            assert_eq!(kinds.find_idle(&steps), (!strikes).then_some(kind), "{world}");
             assert_eq!(Kinds::applicable_words(&scenario).contains(&kind), strikes, "{kind} in {world}");
         }
         // Of several kinds those of each, in the table's order whatever the order of their names.

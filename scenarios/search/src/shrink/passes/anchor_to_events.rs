@@ -152,7 +152,7 @@ fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E
     let Some(at) = at else { return false };
     let mut steps = search.steps();
     // A client cannot wait for itself.
-    steps.retain(|(_, step)| own.as_deref().is_none_or(|own| whose(&step.event) != Some(own)));
+    steps.retain(|(_, step)| own.as_deref().is_none_or(|own| event_owner(&step.event) != Some(own)));
     let mut moments = moments(&steps, TrueNs(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)));
     moments.retain(|moment| self::rank(moment, &about) < rank);
     // The order among equals is by distance, and stays.
@@ -163,8 +163,8 @@ fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E
     })
 }
 
-/// Whose event it is: the client's for whom a command is executed.
-fn whose(event: &Event) -> Option<&str> {
+/// Owner of an event: the client for whom a command is executed.
+fn event_owner(event: &Event) -> Option<&str> {
     match event {
         Event::Executed { client, .. } => client.as_deref(),
         other => other.host(),
@@ -179,7 +179,8 @@ fn rank(moment: &When, about: &[String]) -> Rank {
             let far = events.iter().map(|nth| nth.nth).max().unwrap_or(0);
             let worst = events.iter().map(|nth| sort(&nth.event)).max().unwrap_or(Sort::Other);
             let is_own = |nth: &Nth| {
-                about.is_empty() || whose(&nth.event).is_some_and(|host| about.iter().any(|it| it == host))
+                about.is_empty()
+                    || event_owner(&nth.event).is_some_and(|host| about.iter().any(|it| it == host))
             };
             let class = match (worst, &events[..]) {
                 _ if far > COUNTED => Class::Far,

@@ -21,7 +21,7 @@ pub(super) fn reduce_luck<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearc
     }
 }
 
-/// With one client each that begins when another has the lock, or asks for it.
+/// Proposes one client each that begins when another has the lock, or asks for it.
 fn make_clients_wait(scenario: &Scenario) -> Vec<Candidate> {
     let name = |client: usize| scenario.hosts[scenario.clients[client].host.0].name.clone();
     let mut all = Vec::new();

@@ -25,7 +25,7 @@ pub(super) fn remove_hosts_and_steps<E: Engine<Prepared: Stepped>>(search: &mut 
         search.sweep(Keep::Seed, nodes);
     }
     search.sweep(Keep::Seed, steps);
-    search.sweep(Keep::Seed, |search| things(search.scenario()));
+    search.sweep(Keep::Seed, |search| remove_unused(search.scenario()));
 }
 
 /// Without one client each. Of a process with two threads both go: one alone is none.
@@ -35,7 +35,7 @@ fn clients<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Ve
     }
     let scenario = search.scenario();
     let mut going: Vec<Vec<HostIndex>> =
-        scenario.clients.iter().map(|client| goes_with(scenario, client.host)).collect();
+        scenario.clients.iter().map(|client| dependent_hosts(scenario, client.host)).collect();
     going.dedup();
     // Somebody stays.
     going.retain(|hosts| scenario.clients.iter().any(|client| !hosts.contains(&client.host)));
@@ -43,7 +43,7 @@ fn clients<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Ve
 }
 
 /// The hosts that go with a client, in the scenario's order.
-fn goes_with(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
+fn dependent_hosts(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
     let cast = scenario.cast();
     let process = cast.machine(client);
     let threads: Vec<HostIndex> = cast.threads(process).collect();
@@ -72,7 +72,7 @@ fn nodes<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<
     remove_each(search, others.iter().map(|node| vec![*node]).chain(pairs))
 }
 
-/// Without some hosts each: what waits for them goes, or comes at the time at which it came.
+/// Removes some hosts each: what waits for them goes, or comes at the time at which it came.
 fn remove_each<E: Engine<Prepared: Stepped>>(
     search: &mut ShrinkSearch<'_, E>,
     hosts: impl IntoIterator<Item = Vec<HostIndex>>,
@@ -110,7 +110,7 @@ fn waits_for(when: &When, is_gone: impl Fn(&Event) -> bool) -> bool {
     }
 }
 
-/// Without the faults that wait for what is gone; clients that do begin at once.
+/// Drops the faults that wait for what is gone; clients that do begin at once.
 fn drop_waiting(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool) -> Scenario {
     let mut left = scenario.clone();
     left.faults.retain(|fault| !waits_for(&fault.at, &is_gone));
@@ -122,7 +122,7 @@ fn drop_waiting(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool) -> Scenar
     left
 }
 
-/// With the times at which they came in the run in place of moments that wait for what is gone. What never came goes.
+/// Puts the times at which they came in the run in place of moments that wait for what is gone. What never came goes.
 fn replace_moments(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool, run: &Report) -> Scenario {
     let mut left = scenario.clone();
     let timed = |fault: &Fault| match waits_for(&fault.at, &is_gone) {
@@ -154,18 +154,18 @@ pub(super) fn started_at(client: HostIndex, run: &Report) -> Option<Duration> {
     first.map(|event| Duration::from_nanos(event.at.0))
 }
 
-/// Without a client, and without the faults that wait for it or strike nobody else.
+/// Removes a client, and the faults that wait for it or strike nobody else.
 ///
 /// `None` of one of two threads: without it the other would be no thread.
 pub(crate) fn remove_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
-    if goes_with(scenario, client) != [client] {
+    if dependent_hosts(scenario, client) != [client] {
         return None;
     }
     let name = scenario.hosts[client.0].name.clone();
     Some(remove_host(drop_waiting(scenario, |event| mentions(event, &name)), client))
 }
 
-/// Without a host, and with the numbers of the others as they are then. Faults keep who is left.
+/// Removes a host, with the numbers of the others as they are then. Faults keep who is left.
 fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     let name = scenario.hosts[host.0].name.clone();
     let order = order_without(&scenario, host);
@@ -187,7 +187,7 @@ fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     scenario.links.retain(|(from, to, _)| *from != host && *to != host);
     scenario.links.iter_mut().for_each(|(from, to, _)| (*from, *to) = (moved(*from), moved(*to)));
     scenario.links.sort_by_key(|(from, to, _)| (*from, *to));
-    scenario.faults.retain_mut(|fault| is_left_without(fault, &name));
+    scenario.faults.retain_mut(|fault| drop_host(fault, &name));
     scenario
 }
 
@@ -205,7 +205,7 @@ fn order_without(scenario: &Scenario, host: HostIndex) -> Vec<HostIndex> {
 }
 
 /// Takes a host out of a fault, and says whether anything is left of it.
-fn is_left_without(fault: &mut Fault, name: &str) -> bool {
+fn drop_host(fault: &mut Fault, name: &str) -> bool {
     fault.effect.fields().into_iter().all(|(_, slot)| match slot {
         Slot::Hosts(hosts) => {
             hosts.0.retain(|host| host != name);
@@ -308,7 +308,7 @@ fn is_mark_of(mark: Mark, step: &Step) -> bool {
 }
 
 /// Without one lock each that no program takes, and what it protects; without one object each that nobody uses.
-fn things(scenario: &Scenario) -> Vec<Candidate> {
+fn remove_unused(scenario: &Scenario) -> Vec<Candidate> {
     let (locks, objects) = (scenario.lock.names.len() as u32, scenario.resource.objects.len() as u32);
     let steps = || scenario.clients.iter().flat_map(|client| &client.program);
     let is_idle = |lock: &LockId| !steps().any(|step| is_about(step, *lock, scenario));
@@ -346,7 +346,7 @@ fn remove_lock(scenario: &Scenario, gone: LockId) -> Scenario {
     less
 }
 
-/// Without objects that no step is about, and with the numbers of the others as they are then.
+/// Removes objects that no step is about, with the numbers of the others as they are then.
 fn remove_objects(scenario: &Scenario, is_gone: impl Fn(ObjectId) -> bool) -> Scenario {
     let mut less = scenario.clone();
     let mut object = 0..;

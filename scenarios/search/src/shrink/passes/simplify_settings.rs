@@ -24,7 +24,7 @@ pub(super) fn simplify_settings<E: Engine<Prepared: Stepped>>(search: &mut Shrin
     search.sweep(Keep::Seeds, |search| {
         let run = search.current_run();
         let scenario = search.scenario();
-        [fix_laws(scenario), remove_settings(scenario), remove_ends(scenario, &run), likelier(scenario)]
+        [fix_laws(scenario), remove_settings(scenario), remove_ends(scenario, &run), raise_chances(scenario)]
             .concat()
     });
 }
@@ -47,7 +47,7 @@ fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
     all
 }
 
-/// With one law each at its middle, its least and its most.
+/// Proposes one law each at its middle, its least and its most.
 fn fix_laws(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let count = laws(&mut scenario.clone()).len();
@@ -57,7 +57,7 @@ fn fix_laws(scenario: &Scenario) -> Vec<Candidate> {
             &*laws(&mut scenario.clone())[place]
         {
             values.push(middle(law));
-            values.extend(ends(law).map(DelayLaw::Fixed));
+            values.extend(extremes(law).map(DelayLaw::Fixed));
         }
         values.dedup();
         all.extend(values.into_iter().map(|value| {
@@ -84,7 +84,7 @@ fn middle(law: &DelayLaw) -> DelayLaw {
 }
 
 /// The least and the most, where a law has both.
-fn ends(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
+fn extremes(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
     let ends = match law {
         DelayLaw::Uniform { min, max } => [Some(*min), Some(*max)],
         DelayLaw::Quantiles(delays) => [delays.first().copied(), delays.last().copied()],
@@ -93,7 +93,7 @@ fn ends(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
     ends.into_iter().flatten()
 }
 
-/// Without one thing each that is said of losses, of single links and of single clients.
+/// Leaves out one thing each that is said of losses, of single links and of single clients.
 fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Scenario)| {
@@ -122,7 +122,7 @@ fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
     all
 }
 
-/// With one fault each for good that was not over when the run ended.
+/// Proposes one fault each for good that was not over when the run ended.
 fn remove_ends(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
     let never_over = |fault: &Fault| {
         let mut strikes = run.faults.iter().filter(|report| report.fault == *fault);
@@ -141,8 +141,8 @@ fn remove_ends(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
     places.map(changed).collect()
 }
 
-/// With one loss each that strikes always, or half of the time.
-fn likelier(scenario: &Scenario) -> Vec<Candidate> {
+/// Proposes one loss each that strikes always, or half of the time.
+fn raise_chances(scenario: &Scenario) -> Vec<Candidate> {
     let simple = [(1, 1), (1, 2)].map(|(part, of)| Probability::new(part, of).expect("at most one"));
     let mut all = Vec::new();
     for place in 0..scenario.faults.len() {

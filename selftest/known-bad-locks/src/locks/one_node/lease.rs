@@ -19,7 +19,7 @@ impl Lease {
         Lease { started: env.monotonic().await, allowed }
     }
 
-    /// From when on it is not to be believed.
+    /// Instant from which on it is not to be believed.
     pub(super) fn valid_until(self) -> MonotonicTime {
         self.started.saturating_add(self.allowed)
     }

@@ -80,7 +80,7 @@ impl Lock for Reentrant {
         }
         let (key, token) = (resource.to_owned(), owner.as_bytes().to_vec());
         let hold = Hold { key: key.clone(), token, ttl, renew: RENEW, release: LEAVE_ALL };
-        let watchdog = Watchdog::start(&self.way, hold, lease.valid_until(), WatchdogOptions::good(ttl));
+        let watchdog = Watchdog::start(&self.way, hold, lease.valid_until(), WatchdogOptions::correct(ttl));
         self.watchdogs.insert(key, watchdog);
         Acquired::Granted(Grant::new(resource, owner))
     }

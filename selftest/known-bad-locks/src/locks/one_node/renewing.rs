@@ -60,7 +60,7 @@ impl Lock for Renewing {
         let why = match answer {
             Ok(_) if is_yes(&answer) => match lease.too_late(&self.way.env).await {
                 None => {
-                    self.watch(resource, &token, ttl, lease.valid_until());
+                    self.start_watchdog(resource, &token, ttl, lease.valid_until());
                     return Acquired::Granted(Grant::new(resource, token));
                 }
                 Some(why) => Acquired::Refused(why),
@@ -103,14 +103,14 @@ impl Lock for Renewing {
 
 impl Renewing {
     /// Starts a watchdog.
-    fn watch(&mut self, resource: &str, token: &Token, ttl: Duration, until: MonotonicTime) {
+    fn start_watchdog(&mut self, resource: &str, token: &Token, ttl: Duration, until: MonotonicTime) {
         if self.gave_up {
             return;
         }
         let (key, token) = (resource.to_owned(), token.as_bytes().to_vec());
         let hold = Hold { key, token, ttl, renew: COMPARE_AND_EXTEND, release: COMPARE_AND_DELETE };
         let (way, habits, slot, watchdogs) =
-            (self.way.clone(), self.habits(ttl), self.slot(resource), self.watchdogs.clone());
+            (self.way.clone(), self.watchdog_options(ttl), self.slot(resource), self.watchdogs.clone());
         let start = move |way: &Way| {
             let watchdog = Watchdog::start(way, hold, until, habits);
             watchdogs.lock().unwrap_or_else(PoisonError::into_inner).insert(slot, watchdog);
@@ -126,8 +126,8 @@ impl Renewing {
         }
     }
 
-    fn habits(&self, ttl: Duration) -> WatchdogOptions {
-        let good = WatchdogOptions::good(ttl);
+    fn watchdog_options(&self, ttl: Duration) -> WatchdogOptions {
+        let good = WatchdogOptions::correct(ttl);
         match self.flaw {
             // WRONG: the lease is not over, and the holder works on.
             Flaw::ErrorReleases => WatchdogOptions { on_error: OnError::Releases, ..good },

@@ -66,7 +66,7 @@ pub(super) fn nth_sent(mark: Mark, nth: u32) -> When {
     at("c1", mark).then(Event::Sent { from: "c1".into(), to: "A".into() }, nth)
 }
 
-/// The `nth` message of c1 arrived at the node after a mark of c1, and its reply was not sent yet.
+/// Moment at which the `nth` message of c1 arrived at the node after a mark of c1, and its reply was not sent yet.
 pub(super) fn nth_arrived(mark: Mark, nth: u32) -> When {
     at("c1", mark).then(Event::Received { by: "A".into(), from: "c1".into() }, nth)
 }

@@ -120,7 +120,7 @@ pub(super) fn c1_oversleeps_only(world: World) -> World {
     })
 }
 
-/// In weather that knows nothing of the protocol: no fault strikes right between two steps.
+/// Puts a world in weather that knows nothing of the protocol: no fault strikes right between two steps.
 pub(super) fn strike_at_times(world: World) -> World {
     world.with(|scenario| {
         if let Some(weather) = &mut scenario.weather {

@@ -36,7 +36,7 @@ pub(super) enum OnError {
 
 impl WatchdogOptions {
     /// As it should be.
-    pub(super) fn good(ttl: Duration) -> WatchdogOptions {
+    pub(super) fn correct(ttl: Duration) -> WatchdogOptions {
         WatchdogOptions { interval: ttl / 3, most: Some(RENEWALS), on_error: OnError::TriesAgain }
     }
 }
@@ -67,7 +67,7 @@ impl Watched {
         Watched(Arc::new(Mutex::new(State { until, lost: false, failed: false })))
     }
 
-    /// Until when the lease lasts that was renewed last.
+    /// End of the lease that was renewed last.
     pub(super) fn lease_end(&self) -> MonotonicTime {
         self.state().until
     }

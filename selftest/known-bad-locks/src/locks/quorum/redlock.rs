@@ -194,7 +194,7 @@ impl Redlock {
     }
 
     /// True if these votes are a grant, lateness aside.
-    fn have_it(&self, votes: &[Vote]) -> bool {
+    fn is_granted(&self, votes: &[Vote]) -> bool {
         // WRONG: it holds the lock, and says that it does not.
         let is_fooled = self.flaw == Flaw::ErrorAfterQuorum && votes.iter().any(|vote| vote.is_silent());
         count(votes, |vote| vote == Vote::Yes) >= self.majority() && !is_fooled
@@ -245,7 +245,7 @@ impl Redlock {
     }
 
     /// Of `LostIsTransient`: asks again until the old deadline, as if a lost lock could come back.
-    async fn insist(&mut self, grant: &Grant, ttl: Duration) -> Option<Extended> {
+    async fn retry_extend(&mut self, grant: &Grant, ttl: Duration) -> Option<Extended> {
         loop {
             let failed = self.ask_to_extend(grant, ttl).await?;
             let over = match grant.deadline {
@@ -291,7 +291,7 @@ impl Lock for Redlock {
             Flaw::NothingLeftHandedOut => now <= until,
             _ => now < until,
         };
-        let granted = self.have_it(&votes);
+        let granted = self.is_granted(&votes);
         if granted && in_time {
             let counted = self.nodes.iter().zip(&votes).filter(|(_, vote)| **vote == Vote::Yes);
             self.env.votes(&counted.map(|(node, _)| node.name()).collect::<Vec<_>>());
@@ -308,7 +308,7 @@ impl Lock for Redlock {
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let started = self.now().await;
         let failed = match self.flaw {
-            Flaw::LostIsTransient => self.insist(grant, ttl).await,
+            Flaw::LostIsTransient => self.retry_extend(grant, ttl).await,
             _ => self.ask_to_extend(grant, ttl).await,
         };
         let now = self.now().await;

@@ -79,7 +79,7 @@ impl Replicated {
         self.master.and_then(|index| self.nodes.get_mut(index))
     }
 
-    /// How many replicas must have a key.
+    /// Number of replicas that must have a key.
     fn required_replicas(&self) -> usize {
         let all = self.nodes.len() - 1;
         match self.flaw {

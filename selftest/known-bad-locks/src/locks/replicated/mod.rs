@@ -41,13 +41,13 @@ struct Case {
 
 impl Case {
     /// Two holders after a failover.
-    fn unsafely(self) -> BadLock {
+    fn unsafe_lock(self) -> BadLock {
         let world = replicated_nodes().clients(3, CAREFUL).rounds(2);
         self.bad_lock(&[Predicate::P2], world, "lagging-failovers")
     }
 
     /// A free lock that nobody gets in time.
-    fn lastingly(self, in_time: fn(World) -> World, weather: &'static str) -> BadLock {
+    fn lasting_lock(self, in_time: fn(World) -> World, weather: &'static str) -> BadLock {
         let world = in_time(replicated_nodes().clients(2, SHORT).rounds(5));
         self.bad_lock(&[Predicate::LV], world, weather)
     }
@@ -118,7 +118,7 @@ fn unsafe_ones() -> Vec<BadLock> {
             shown: lost_with_its_master(["R1", "R2"], Duration::ZERO),
         },
     ];
-    cases.into_iter().map(Case::unsafely).collect()
+    cases.into_iter().map(Case::unsafe_lock).collect()
 }
 
 fn lasting_ones() -> Vec<BadLock> {
@@ -144,20 +144,20 @@ fn lasting_ones() -> Vec<BadLock> {
             what: "A lock that too few replicas have is refused, and its key stays.",
             shown: refused(),
         }
-        .lastingly(soon_obtained_after_faults, "replicas-away"),
+        .lasting_lock(soon_obtained_after_faults, "replicas-away"),
         Case {
             locks: flaw_and_control("error-is-taken", Flaw::ErrorIsTaken),
             source: "redisson#558, #4822",
             what: "A demoted master's refusal to write counts as a lock that is taken.",
             shown: demoted(When::event("c1", Mark::Grant).delayed(Duration::from_millis(300))),
         }
-        .lastingly(obtained_in_the_end, "failovers"),
+        .lasting_lock(obtained_in_the_end, "failovers"),
         Case {
             locks: flaw_and_control("release-error-swallowed", Flaw::ReleaseErrorSwallowed),
             source: "node-redlock#11",
             what: "A node's refusal to delete the key counts as a lock that was given back.",
             shown: demoted(When::event("c1", Mark::Grant)),
         }
-        .lastingly(soon_obtained_after_faults, "failovers"),
+        .lasting_lock(soon_obtained_after_faults, "failovers"),
     ]
 }

@@ -120,7 +120,7 @@ fn a_lock_that_nobody_takes_goes_with_its_objects_and_an_object_that_nobody_uses
         edit("resource.object.dolls", None),
         edit("resource.object.acorns", None),
     ];
-    assert_same(things(&rich()), expected);
+    assert_same(remove_unused(&rich()), expected);
 }
 
 /// Each step alone but for the last release of a lock, and all that is done with one lock.

@@ -63,7 +63,7 @@ fn each_setting_is_left_out_once() {
 #[test]
 fn a_loss_is_tried_as_always_and_as_one_in_two_where_it_is_no_better() {
     assert_same(
-        likelier(&rich()),
+        raise_chances(&rich()),
         [
             text("faults.1.probability", "1/1"),
             text("faults.1.probability", "1/2"),
