@@ -71,10 +71,10 @@ pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
-use doublehold_search::counterexample::{counterexample, explained_in_time};
-use doublehold_search::hushed::Hushed;
+use doublehold_search::counterexample::{counterexample, explain_in_time};
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
+use doublehold_search::panic_hook::QuietPanics;
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
@@ -143,7 +143,7 @@ where
     }
     let prepared = engine.prepare(&plan.scenario)?;
     let report = prepared.run(plan.seed);
-    let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
+    let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
     Ok(Report { replays: Some(plan.replayed(&report)), ..report })
 }
 
@@ -214,9 +214,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
-        let hushed = Hushed::new(E::of(self.locks.clone()).prepare(&scenario)?);
-        let watched = Arc::new(Watched::new(hushed, *seeds.start()));
-        let many = Many::of(seeds.clone(), self.patience);
+        let quiet = QuietPanics::new(E::of(self.locks.clone()).prepare(&scenario)?);
+        let watched = Arc::new(Watched::new(quiet, *seeds.start()));
+        let many = Many::new(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();
         let outside = watched.reached(tally.runs, self.patience)?;
@@ -234,7 +234,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let shown = first.or_else(|| asked_for().ok().flatten());
         let explained = |seed| {
             let report = prepared.run(seed);
-            prepared.hush(|_| explained_in_time(prepared.shared(), report, self.patience))
+            prepared.hush(|_| explain_in_time(prepared.share_prepared(), report, self.patience))
         };
         let bad = shown.map(|seed| self.bad_run(explained(seed))).transpose()?;
         if let Some(bad) = &bad
@@ -256,7 +256,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     fn first(&self, tally: &Tally, target: Target) -> Option<Seed> {
         match target {
             Target::Panics => tally.panicked.map(|(seed, _)| seed),
-            Target::Violates(predicate) if self.looking_for.contains(&predicate) => tally.of(predicate).first,
+            Target::Violates(predicate) if self.looking_for.contains(&predicate) => {
+                tally.count(predicate).first
+            }
             Target::Violates(_) => None,
         }
     }

@@ -107,7 +107,7 @@ pub enum Conclusion {
 impl Findings {
     /// How it came out.
     pub fn outcome(&self) -> Conclusion {
-        let violated = |predicate: &Predicate| self.tally.of(*predicate).violated > 0;
+        let violated = |predicate: &Predicate| self.tally.count(*predicate).violated > 0;
         if self.tally.panicked.is_some() || self.asked.iter().any(violated) {
             Conclusion::Violated
         } else if self.gaps().is_empty() {
@@ -148,7 +148,7 @@ impl Findings {
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {}", clean(why)));
             gaps.push(Gap::of(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
         }
-        let silent = |kind: &&&'static str| self.tally.coverage.of(kind).struck == 0;
+        let silent = |kind: &&&'static str| self.tally.coverage.kind(kind).struck == 0;
         let silent: Vec<&str> = self.kinds.iter().filter(silent).copied().collect();
         if !silent.is_empty() {
             let silent = list(&silent);
@@ -159,7 +159,7 @@ impl Findings {
 
     /// That too many runs did not decide a predicate, and why the first did not.
     fn undecided(&self, predicate: Predicate) -> Option<Gap> {
-        let count = self.tally.of(predicate);
+        let count = self.tally.count(predicate);
         let (runs, seed_and_why) = (counted(&count), count.unsaid?);
         if runs.is_nearly_all() {
             return None;
@@ -187,7 +187,7 @@ impl Findings {
     pub fn first_of(&self, target: Target) -> Option<Seed> {
         match target {
             Target::Panics => self.tally.panicked.map(|(seed, _)| seed),
-            Target::Violates(predicate) => self.tally.of(predicate).first,
+            Target::Violates(predicate) => self.tally.count(predicate).first,
         }
     }
 
@@ -250,7 +250,7 @@ impl Findings {
 
     /// The reasons why runs said nothing about what was asked, each once, with the first seed.
     fn unsaid(&self) -> Vec<String> {
-        let unsaid = self.asked.iter().filter_map(|predicate| self.tally.of(*predicate).unsaid);
+        let unsaid = self.asked.iter().filter_map(|predicate| self.tally.count(*predicate).unsaid);
         let reasons: BTreeSet<(Seed, String)> = unsaid.collect();
         let line = |(seed, why): (Seed, String)| {
             format!("inconclusive, first from seed {seed}: {}", with_way_out(&clean(&why)))
@@ -284,8 +284,9 @@ impl Findings {
 
     /// The predicates that are violated and were not asked about, with their counts: a pass says nothing about them.
     pub fn not_asked(&self) -> Option<String> {
-        let others =
-            |predicate: &Predicate| !self.asked.contains(predicate) && self.tally.of(*predicate).violated > 0;
+        let others = |predicate: &Predicate| {
+            !self.asked.contains(predicate) && self.tally.count(*predicate).violated > 0
+        };
         let others: Vec<String> =
             Predicate::ALL.into_iter().filter(others).map(|it| self.so_often(it)).collect();
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -295,7 +296,7 @@ impl Findings {
 
     /// `P4 (340 times, first from seed 7)`.
     fn so_often(&self, predicate: Predicate) -> String {
-        let Count { violated, first, .. } = self.tally.of(predicate);
+        let Count { violated, first, .. } = self.tally.count(predicate);
         let times = if violated == 1 { "once".to_owned() } else { format!("{} times", grouped(violated)) };
         let first = first.map_or(String::new(), |seed| format!(", first from seed {seed}"));
         format!("{predicate} ({times}{first})")
@@ -306,7 +307,7 @@ impl Findings {
         let violated: Vec<&str> = self
             .asked
             .iter()
-            .filter(|predicate| self.tally.of(**predicate).violated > 0)
+            .filter(|predicate| self.tally.count(**predicate).violated > 0)
             .map(|predicate| predicate.as_str())
             .collect();
         match self.outcome() {
@@ -323,7 +324,7 @@ impl Findings {
     fn nothing(&self) -> String {
         let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
         let (names, runs) = (list(&names), several(self.tally.runs, "run"));
-        let undecided = |predicate: &Predicate| self.tally.of(*predicate).inconclusive;
+        let undecided = |predicate: &Predicate| self.tally.count(*predicate).inconclusive;
         let unsaid = self.asked.iter().map(undecided).max().unwrap_or(0);
         let (holds, is) = if self.asked.len() == 1 { ("holds", "is") } else { ("hold", "are") };
         if unsaid == 0 {
@@ -338,7 +339,7 @@ impl Findings {
     fn verdicts(&self, table: &impl Table) -> String {
         let heading = ["rule", "holds", "violated", "inconclusive", "first seed", "rate (95 %)"];
         let row = |predicate: Predicate| {
-            let count = self.tally.of(predicate);
+            let count = self.tally.count(predicate);
             let is_stated = predicate != Predicate::LV || self.bound.is_some();
             let asked = match self.asked.contains(&predicate) {
                 true => "",
@@ -359,7 +360,7 @@ impl Findings {
 
     /// What a missing rate means, if one is missing.
     fn about_rates(&self) -> Option<&'static str> {
-        let is_missing = |predicate: &Predicate| rate(&self.tally.of(*predicate)) == NO_RATE;
+        let is_missing = |predicate: &Predicate| rate(&self.tally.count(*predicate)) == NO_RATE;
         let words = "rate -: violated in fewer than ten runs, which says little beyond that it happens, or never decided";
         Predicate::ALL.iter().any(is_missing).then_some(words)
     }
@@ -379,7 +380,7 @@ impl Findings {
         let mut heading = vec!["kind", "drawn", "struck"];
         heading.extend(places.iter().map(|place| place.as_str()));
         let row = |kind: &&'static str| {
-            let of_kind = self.tally.coverage.of(kind);
+            let of_kind = self.tally.coverage.kind(kind);
             let mut row = vec![(*kind).to_owned(), grouped(of_kind.drawn), grouped(of_kind.struck)];
             let at = |place| of_kind.at.get(place).map_or("-".to_owned(), |count| grouped(*count));
             row.extend(places.iter().map(at));

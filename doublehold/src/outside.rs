@@ -35,7 +35,7 @@ use doublehold_lockimpl::Registry;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Scenario, Seed, TakesLocks};
-use doublehold_search::hushed;
+use doublehold_search::panic_hook;
 
 /// The number of repeats of a run that waited. By chance runs wait in clusters: with eight checks in one process on two
 /// processors, 18 of some 360 that were looked at waited again when they were made again at once, two of them three
@@ -92,7 +92,7 @@ pub(crate) fn real_time<E: TakesLocks>(
     scenario: &Scenario,
     patience: Duration,
 ) -> Option<Outside> {
-    let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::here());
+    let (locks, scenario, here) = (locks.clone(), scenario.clone(), panic_hook::current_check());
     let tells =
         in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
     matches!(tells, Ok(true)).then_some(Outside::RealTime)
@@ -276,7 +276,7 @@ mod tests {
 
     fn reached(prepared: PreparedSim) -> Option<Outside> {
         let watched = Arc::new(Watched::new(prepared, Seed(1)));
-        let many = Many::of(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
+        let many = Many::new(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
         run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
         watched.reached(RUNS, Duration::from_secs(60)).expect("all come back again")
     }

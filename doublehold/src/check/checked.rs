@@ -44,7 +44,7 @@ pub struct BadRun {
 impl Checked {
     /// The counts of a predicate.
     pub fn count(&self, predicate: Predicate) -> Count {
-        self.tally.of(predicate)
+        self.tally.count(predicate)
     }
 
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was

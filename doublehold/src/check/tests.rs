@@ -16,7 +16,7 @@ proptest! {
     ) {
         let mut holds = tally.grants > 0 && tally.panicked.is_none();
         for predicate in &asked {
-            let Count { holds: held, violated, inconclusive, .. } = tally.of(*predicate);
+            let Count { holds: held, violated, inconclusive, .. } = tally.count(*predicate);
             holds &= violated == 0 && held > 0 && inconclusive * 100 <= tally.runs;
         }
         let seeds = Seed(1)..=Seed(tally.runs);

@@ -209,7 +209,7 @@ impl ShownSize {
 
 impl Covered {
     fn of(coverage: &Coverage, kind: &'static str) -> Covered {
-        let of_kind = coverage.of(kind);
+        let of_kind = coverage.kind(kind);
         let at = of_kind.at.iter().map(|(place, count)| (place.as_str(), *count)).collect();
         Covered { kind, drawn: of_kind.drawn, struck: of_kind.struck, at }
     }

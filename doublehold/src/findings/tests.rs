@@ -119,7 +119,7 @@ fn gaps(of: &Findings) -> Vec<String> {
         gaps.push(format!("no call was ever granted the lock{}", why.unwrap_or("")));
     }
     let silent: Vec<&str> =
-        of.kinds.iter().copied().filter(|kind| tally.coverage.of(kind).struck == 0).collect();
+        of.kinds.iter().copied().filter(|kind| tally.coverage.kind(kind).struck == 0).collect();
     if !silent.is_empty() {
         gaps.push(format!("of the weather's faults, {} never struck", list(&silent)));
     }
@@ -151,7 +151,7 @@ fn answer(of: &Findings) -> String {
         list(&names)
     };
     let violated: Vec<Predicate> =
-        of.asked.iter().copied().filter(|predicate| tally.of(*predicate).violated > 0).collect();
+        of.asked.iter().copied().filter(|predicate| tally.count(*predicate).violated > 0).collect();
     if !violated.is_empty() {
         return format!("VIOLATED: {}", names(&violated));
     }
@@ -162,7 +162,8 @@ fn answer(of: &Findings) -> String {
         return "INCONCLUSIVE: nothing was found, and not everything was tried".to_owned();
     }
     let (s, is) = if of.asked.len() == 1 { ("s", "is") } else { ("", "are") };
-    let undecided = of.asked.iter().map(|it| tally.of(*it).inconclusive).max().expect("something is asked");
+    let undecided =
+        of.asked.iter().map(|it| tally.count(*it).inconclusive).max().expect("something is asked");
     match (undecided, tally.runs) {
         (0, 1) => format!("nothing found: {} hold{s} in the run", names(&of.asked)),
         (0, all) => format!("nothing found: {} hold{s} in all {}", names(&of.asked), runs(all)),
@@ -178,7 +179,7 @@ fn answer(of: &Findings) -> String {
 fn not_asked(of: &Findings) -> Option<String> {
     let mut told = Vec::new();
     for predicate in Predicate::ALL.into_iter().filter(|it| !of.asked.contains(it)) {
-        let Count { violated, first, .. } = of.tally.of(predicate);
+        let Count { violated, first, .. } = of.tally.count(predicate);
         if let Some(first) = first {
             let times = if violated == 1 { "once".to_owned() } else { format!("{violated} times") };
             told.push(format!("{predicate} ({times}, first from seed {first})"));
@@ -232,7 +233,7 @@ proptest! {
             prop_assert!(is_line(&text, line) && is_line(&markdown, line), "{}\n{}\n{}", line, text, markdown);
         }
         for predicate in &findings.asked {
-            if let Some((seed, why)) = tally.of(*predicate).unsaid {
+            if let Some((seed, why)) = tally.count(*predicate).unsaid {
                 let line = format!("inconclusive, first from seed {seed}: {why}");
                 prop_assert!(is_line(&text, &line), "{}\n{}", line, text);
             }
@@ -240,7 +241,7 @@ proptest! {
         for target in Target::ALL {
             let (first, asks) = match target {
                 Target::Panics => (tally.panicked.map(|(seed, _)| seed), Vec::new()),
-                Target::Violates(it) => (tally.of(it).first, vec![it]),
+                Target::Violates(it) => (tally.count(it).first, vec![it]),
             };
             prop_assert_eq!(findings.first_of(target), first);
             let alone = Findings { asked: asks, tally: tally.clone(), kinds: findings.kinds.clone(), ..of_nothing() };

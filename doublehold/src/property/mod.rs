@@ -52,9 +52,9 @@ use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{
     Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
 };
-use doublehold_search::counterexample::{counterexample, explained_in_time};
-use doublehold_search::hushed::Hushed;
+use doublehold_search::counterexample::{counterexample, explain_in_time};
 use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::panic_hook::QuietPanics;
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
 pub use proptest;
 use proptest::prelude::*;
@@ -165,10 +165,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
-        let watched = Watched::new(Hushed::new(Cases { engine: E::of(self.locks.clone()), cases }), Seed(1));
+        let watched =
+            Watched::new(QuietPanics::new(Cases { engine: E::of(self.locks.clone()), cases }), Seed(1));
         let watched = Arc::new(watched);
         let tally =
-            run_many(&watched, &Many::of(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
+            run_many(&watched, &Many::new(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             });
@@ -199,7 +200,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
 
     /// The first case that breaks it.
     fn first(&self, tally: &Tally) -> Option<Seed> {
-        let violated = self.holds.iter().filter_map(|predicate| tally.of(*predicate).first);
+        let violated = self.holds.iter().filter_map(|predicate| tally.count(*predicate).first);
         violated.chain(tally.panicked.map(|(first, _)| first)).min()
     }
 
@@ -218,7 +219,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let run = prepared.judge(plan.seed);
         let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
         let report = prepared.run(plan.seed);
-        let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
+        let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
         let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
         Ok(Broken::again(target, path, report))
     }
@@ -227,7 +228,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     fn broken(
         &self,
         engine: &E,
-        cases: &Hushed<Cases<E>>,
+        cases: &QuietPanics<Cases<E>>,
         number: Seed,
         drawn: u64,
     ) -> Result<Broken, PropertyError> {

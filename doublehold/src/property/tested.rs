@@ -116,7 +116,7 @@ impl Tested {
 impl Tested {
     /// That too many cases did not decide a predicate, and why the first did not.
     fn undecided(&self, predicate: Predicate) -> Option<String> {
-        let count = self.tally.of(predicate);
+        let count = self.tally.count(predicate);
         let (is_nearly_all, (case, why)) = (counted(&count).is_nearly_all(), count.unsaid?);
         let so_often = match count.holds + count.violated {
             0 => "was never decided".to_owned(),

@@ -52,7 +52,7 @@ fn what_weather_finds_is_shrunk_and_its_plan_replays() {
     let folder = tempfile::tempdir().unwrap();
     let checked = lock(false).looking_for(&[Predicate::WR]).files(folder.path()).run().unwrap();
     assert!(checked.count(Predicate::WR).violated > 0, "{checked}");
-    assert!(checked.tally.coverage.of("pause").struck > 100, "{checked}");
+    assert!(checked.tally.coverage.kind("pause").struck > 100, "{checked}");
     let bad = checked.bad.as_ref().expect("it is shown");
     let shrunk = bad.shrunk.as_ref().expect("it is shrunk");
     assert!(shrunk.is_minimal);

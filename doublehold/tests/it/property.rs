@@ -287,7 +287,7 @@ fn the_same_cases_are_drawn_every_time_and_come_to_the_same() {
     assert!(first.holds() && one.len() >= 64, "{first}");
     assert_eq!(one, other);
     assert_eq!(first.tally, second.tally);
-    assert!(first.tally.coverage.of("pause").struck > 20, "{:?}", first.tally.coverage);
+    assert!(first.tally.coverage.kind("pause").struck > 20, "{:?}", first.tally.coverage);
 }
 
 #[test]

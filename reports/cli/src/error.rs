@@ -36,7 +36,7 @@ pub(crate) enum CliError {
     Records(#[from] doublehold_sweeps::records::RecordsError),
     /// Placements cannot be searched as asked.
     #[error(transparent)]
-    Explore(#[from] doublehold_search::explore::Refused),
+    Explore(#[from] doublehold_search::explore::ExploreError),
     /// What a search found cannot be made smaller.
     #[error(transparent)]
     Shrink(#[from] doublehold_search::shrink::ShrinkError),

@@ -57,7 +57,7 @@ impl OutputFile {
     /// Opens a file for writing and leaves what is in it alone until there is something to replace it with.
     pub(crate) fn create(what: &'static str, path: &str) -> Result<OutputFile, CliError> {
         let refused = |Refusal { source, hint }| CliError::Output { what, path: clean(path), source, hint };
-        let place = opening::patiently(path, || open(path)).map_err(refused)?;
+        let place = opening::open_patiently(path, || open(path)).map_err(refused)?;
         Ok(OutputFile { what, path: path.to_owned(), place })
     }
 
@@ -148,7 +148,7 @@ fn open(path: &str) -> io::Result<Place> {
     let mut leftovers = leftovers();
     let fresh = !Path::new(path).exists();
     // Opened although it is only moved over later: this says whether it may be written, and follows links to the end.
-    let file = opening::for_writing(path)?;
+    let file = opening::open_for_writing(path)?;
     if !file.metadata()?.is_file() {
         return Ok(Place::Stream(file));
     }

@@ -10,7 +10,7 @@ use doublehold_history::Predicate;
 use doublehold_render::picture::account;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 
 #[test]
 fn every_scenario_shows_what_was_reviewed() {
@@ -39,7 +39,7 @@ fn every_scenario_shows_what_was_reviewed() {
 
 fn of(name: &str) -> String {
     let prepared = SimEngine.prepare(&catalog::load(name, &[]).expect("listed")).expect("it can be run");
-    shown(&explained(&prepared, prepared.run(1)))
+    shown(&explain_report(&prepared, prepared.run(1)))
 }
 
 /// Two lines: what came out, and why.

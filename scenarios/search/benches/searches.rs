@@ -146,14 +146,15 @@ fn first_finds() {
     println!("\nthe first run that shows a known flaw, on one thread\n");
     for (lock, weather, predicate) in FLAWS {
         let began = Instant::now();
-        let until = |tally: &Tally| match tally.of(predicate).first {
+        let until = |tally: &Tally| match tally.count(predicate).first {
             Some(_) => ControlFlow::Break(()),
             None => ControlFlow::Continue(()),
         };
         let tally =
             run_many(&prepared(lock, Switches::new(), weather), &many(200_000, NonZeroUsize::MIN), until);
         let tally = tally.expect("runs come back");
-        let found = tally.of(predicate).first.map_or("NOT FOUND".to_owned(), |seed| format!("seed {seed}"));
+        let found =
+            tally.count(predicate).first.map_or("NOT FOUND".to_owned(), |seed| format!("seed {seed}"));
         let took = began.elapsed().as_secs_f64();
         println!("  {lock:<20} {predicate}  {weather:<12} {found:>12}  {took:>7.3} s");
     }
@@ -167,9 +168,10 @@ fn exploration() {
     let small = small.expect("the small world is sound");
     println!("\nexplore redlock --faults 1");
     let began = Instant::now();
-    let exploration = Exploration::new(&small, &Kinds::of(&small), 1, 1).expect("kinds of ours");
+    let exploration =
+        Exploration::new(&small, &Kinds::applicable_words(&small), 1, 1).expect("kinds of ours");
     let found = exploration.run(exploration.begin(), cores(), || false, |_, _| ());
-    let (placements, distinct) = (found.placements(), found.distinct());
+    let (placements, distinct) = (found.placements(), found.distinct_traces());
     let of_p2 = found.runs_with(Target::Violates(Predicate::P2));
     println!("  {placements} placements, {distinct} different runs, P2 violated in {of_p2}");
     println!("  {:.2} s on {} thread(s)", began.elapsed().as_secs_f64(), cores());
@@ -182,7 +184,7 @@ fn million() {
     println!("\ncheck redlock --set lock.token=attempt --weather {weather} --runs 1000000 --predicate P2");
     let redlock = prepared("redlock", Switches::new().with("token", "attempt"), weather);
     let (tally, took) = all(&redlock, 1_000_000, cores());
-    let of_p2 = tally.of(Predicate::P2);
+    let of_p2 = tally.count(Predicate::P2);
     println!(
         "  P2 holds in {}, violated in {}, inconclusive in {}",
         of_p2.holds, of_p2.violated, of_p2.inconclusive

@@ -13,7 +13,7 @@ use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Futures, Prepared, Scenario, Seed, Stepped};
 
 use crate::cause::causes;
-use crate::hushed;
+use crate::panic_hook;
 use crate::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
 /// The time that the runs for the causes of a violation may take in all. Then code under test is taken to hang.
@@ -55,7 +55,7 @@ where
     let case = Case { scenario: &found.scenario, seed: first, target };
     if target.is_in(&real.prepare(&found.scenario)?.judge(first)) {
         let shrunk = shrink(real, &case, effort)?;
-        let report = shown(real.prepare(&shrunk.scenario)?, shrunk.seed);
+        let report = run_explained(real.prepare(&shrunk.scenario)?, shrunk.seed);
         return Ok(Counterexample { target, first, shrunk, report, is_real: true });
     }
     let mut shrunk = shrink(search, &case, effort)?;
@@ -65,27 +65,27 @@ where
     // The file says from which seed it shows what it expects.
     shrunk.scenario.seed = confirmed.or(shrunk.scenario.seed);
     let report = match confirmed {
-        Some(seed) => shown(real.prepare(&shrunk.scenario)?, seed),
-        None => shown(search.prepare(&shrunk.scenario)?, shrunk.seed),
+        Some(seed) => run_explained(real.prepare(&shrunk.scenario)?, seed),
+        None => run_explained(search.prepare(&shrunk.scenario)?, shrunk.seed),
     };
     shrunk.seed = report.seed;
     Ok(Counterexample { target, first, shrunk, report, is_real: confirmed.is_some() })
 }
 
 /// A run with what it came from.
-fn shown(prepared: impl Futures, seed: Seed) -> Report {
+fn run_explained(prepared: impl Futures, seed: Seed) -> Report {
     let report = prepared.run(seed);
-    explained_in_time(Arc::new(prepared), report, PATIENCE)
+    explain_in_time(Arc::new(prepared), report, PATIENCE)
 }
 
 /// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
 /// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
 #[expect(clippy::disallowed_methods, reason = "a thread that runs worlds, and runs in none")]
-pub fn explained_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
+pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
     let (tell, told) = mpsc::sync_channel(1);
-    let (asked, hushed) = (report.clone(), hushed::here());
+    let (asked, check) = (report.clone(), panic_hook::current_check());
     let worker = thread::Builder::new().spawn(move || {
-        let found = hushed.hush(|| causes(&*prepared, &asked));
+        let found = check.hush(|| causes(&*prepared, &asked));
         // Nobody listens any more where it took too long.
         tell.send(found).unwrap_or_default();
     });

@@ -10,7 +10,7 @@ use doublehold_scenarios::report::{Hit, StruckAt};
 
 /// What the faults of one kind did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OfKind {
+pub struct KindCoverage {
     /// How many there were.
     pub drawn: u64,
     /// How often they struck.
@@ -22,7 +22,7 @@ pub struct OfKind {
 /// What faults of each kind did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    kinds: BTreeMap<&'static str, OfKind>,
+    kinds: BTreeMap<&'static str, KindCoverage>,
 }
 
 impl Coverage {
@@ -46,13 +46,13 @@ impl Coverage {
         }
     }
 
-    /// What the faults of a kind did.
-    pub fn of(&self, kind: &str) -> OfKind {
+    /// Coverage of a kind: what its faults did.
+    pub fn kind(&self, kind: &str) -> KindCoverage {
         self.kinds.get(kind).cloned().unwrap_or_default()
     }
 
     /// Every kind of which there was a fault, in alphabetical order.
-    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &OfKind)> {
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &KindCoverage)> {
         self.kinds.iter().map(|(kind, of_kind)| (*kind, of_kind))
     }
 }

@@ -6,7 +6,7 @@
 //! - [`explore`]: every placement of a few faults at the steps of a run.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //! - [`counterexample`]: from a seed that a search found to the least run that shows it, confirmed through redis-rs.
-//! - [`hushed`]: panics of code under test, each shown once.
+//! - [`panic_hook`]: panics of code under test, each shown once.
 //! - [`cause`]: what a violation came from, by runs without it. [`mod@why`]: how likely it was as the run went along.
 //!
 //! All of them only prepare scenarios and run them ([`Engine`](doublehold_scenarios::Engine)). Nothing here prints.
@@ -15,7 +15,7 @@ pub mod cause;
 pub mod counterexample;
 pub mod coverage;
 pub mod explore;
-pub mod hushed;
 pub mod many;
+pub mod panic_hook;
 pub mod shrink;
 pub mod why;

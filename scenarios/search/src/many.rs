@@ -43,7 +43,7 @@ pub struct Many {
 
 impl Many {
     /// These seeds, on as many threads as the machine has cores.
-    pub fn of(seeds: RangeInclusive<Seed>, patience: Duration) -> Many {
+    pub fn new(seeds: RangeInclusive<Seed>, patience: Duration) -> Many {
         Many { seeds, jobs: cores(), patience }
     }
 }
@@ -194,8 +194,8 @@ impl Tally {
         self.coverage.merge(&coverage);
     }
 
-    /// How often a predicate came to what.
-    pub fn of(&self, predicate: Predicate) -> Count {
+    /// Count of a predicate: how often it came to what.
+    pub fn count(&self, predicate: Predicate) -> Count {
         self.predicates.get(&predicate).cloned().unwrap_or_default()
     }
 

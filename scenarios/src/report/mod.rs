@@ -61,7 +61,7 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
-    /// The causes of its first violation, if they were asked for (`cause::explained` in the crate that searches).
+    /// The causes of its first violation, if they were asked for (`cause::explain_report` in the crate that searches).
     pub causes: Option<Causes>,
 }
 

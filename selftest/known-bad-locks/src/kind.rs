@@ -35,7 +35,7 @@ impl Kind {
     /// # Panics
     ///
     /// If the program has no library of that name.
-    pub fn of_library(name: &'static str, library: &str, switches: Switches) -> Kind {
+    pub fn from_library(name: &'static str, library: &str, switches: Switches) -> Kind {
         let libraries = Registry::<SimEnv>::builtin();
         let kind = libraries.get(library).unwrap_or_else(|| panic!("there is no {library}")).clone();
         let nodes = kind.descriptor().nodes;

@@ -54,8 +54,8 @@ impl Silence {
     }
 }
 
-/// What a node's answer to a release means.
-pub(crate) fn released(answer: Result<Value, Silence>) -> Released {
+/// Outcome of a release, by a node's answer.
+pub(crate) fn release_outcome(answer: Result<Value, Silence>) -> Released {
     match answer {
         Err(silence) => Released::Unknown(silence.into_doubt()),
         yes if is_yes(&yes) => Released::Released,
@@ -89,7 +89,7 @@ impl Node {
     }
 
     /// The same, which calls scripts by their hash and loads each once, or sends them whole.
-    pub(crate) fn by_hash(self, by_hash: bool) -> Node {
+    pub(crate) fn with_scripts_by_hash(self, by_hash: bool) -> Node {
         Node { by_hash, ..self }
     }
 
@@ -102,11 +102,12 @@ impl Node {
         let (env, name) = (self.env.clone(), self.name.clone());
         if self.conn.is_none() {
             let longest = self.timeout.max(CONNECT_TIMEOUT);
-            let connected = within(&env, longest, env.connect(&name)).await.map_err(|_| Silence::Unsent)?;
+            let connected =
+                limit_time(&env, longest, env.connect(&name)).await.map_err(|_| Silence::Unsent)?;
             self.conn = Some(connected.map_err(|_| Silence::Unsent)?);
         }
         let Some(conn) = &mut self.conn else { return Err(Silence::Unsent) };
-        let reply = within(&env, self.timeout, conn.req_packed_command(command)).await;
+        let reply = limit_time(&env, self.timeout, conn.req_packed_command(command)).await;
         let was_late = std::mem::replace(&mut self.was_late, reply.is_err());
         match reply.map(|reply| reply.and_then(Value::extract_error)) {
             Ok(Ok(value)) => return Ok(value),
@@ -120,7 +121,7 @@ impl Node {
     }
 
     /// Runs a script on one key.
-    pub(crate) async fn run(
+    pub(crate) async fn run_script(
         &mut self,
         source: &'static str,
         key: &str,
@@ -166,16 +167,16 @@ impl Node {
 
     /// Deletes the key if it holds the token.
     pub(crate) async fn delete(&mut self, key: &str, token: &[u8]) -> Result<Value, Silence> {
-        self.run(COMPARE_AND_DELETE, key, &[token]).await
+        self.run_script(COMPARE_AND_DELETE, key, &[token]).await
     }
 
     /// Gives the key a new lease if it holds the token.
     pub(crate) async fn extend(&mut self, key: &str, token: &[u8], ttl: Duration) -> Result<Value, Silence> {
-        self.run(COMPARE_AND_EXTEND, key, &[token, millis(ttl).to_string().as_bytes()]).await
+        self.run_script(COMPARE_AND_EXTEND, key, &[token, millis(ttl).to_string().as_bytes()]).await
     }
 }
 
-async fn within<F>(env: &SimEnv, longest: Duration, operation: F) -> Result<F::Output, DeadlinePassed>
+async fn limit_time<F>(env: &SimEnv, longest: Duration, operation: F) -> Result<F::Output, DeadlinePassed>
 where
     F: Future + Send,
     F::Output: Send,

@@ -37,7 +37,7 @@ impl BadLock {
     ///
     /// If its world makes no sense.
     pub fn search(&self, seeds: RangeInclusive<u64>) -> Result<Option<Discovery>, SearchError> {
-        Ok(search(&prepared(&self.searched(), &self.lock)?, self.breaks, seeds))
+        Ok(search(&prepare_world(&self.search_world(), &self.lock)?, self.breaks, seeds))
     }
 
     /// The same with its control, which is not to be found.
@@ -46,7 +46,7 @@ impl BadLock {
     ///
     /// If its world makes no sense.
     pub fn search_control(&self, seeds: RangeInclusive<u64>) -> Result<Option<Discovery>, SearchError> {
-        Ok(search(&prepared(&self.searched(), &self.control)?, self.breaks, seeds))
+        Ok(search(&prepare_world(&self.search_world(), &self.control)?, self.breaks, seeds))
     }
 
     /// The scenario of the search in its control, as text: known-bad locks that share a family and a world need one
@@ -56,17 +56,17 @@ impl BadLock {
     ///
     /// If its world makes no sense.
     pub fn control_scenario(&self) -> Result<String, SearchError> {
-        let scenario = prepared(&self.searched(), &self.control)?.scenario().to_toml();
+        let scenario = prepare_world(&self.search_world(), &self.control)?.scenario().to_toml();
         Ok(format!("{:?} of {scenario}", self.breaks))
     }
 
     /// Its world, under its weather.
-    fn searched(&self) -> World {
+    fn search_world(&self) -> World {
         weathers::under(self.world.clone(), self.weather)
     }
 }
 
-fn prepared(world: &World, lock: &Kind) -> Result<PreparedSim, SearchError> {
+fn prepare_world(world: &World, lock: &Kind) -> Result<PreparedSim, SearchError> {
     let locks = Registry::builtin().with(lock.clone());
     let scenario = world.scenario(lock.descriptor().name, locks.descriptors())?;
     Ok(OwnLocks(locks).prepare(&scenario)?)

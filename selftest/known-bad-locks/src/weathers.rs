@@ -38,28 +38,36 @@ pub fn under(world: World, weather: &'static str) -> World {
                     | Effect::Suspend { .. }
             )
         }),
-        "lagging-failovers" => often(cloud(&["replicas"], |effect| {
+        "lagging-failovers" => strike_often(cloud(&["replicas"], |effect| {
             matches!(effect, Effect::Cut { .. } | Effect::Promote { .. })
         })),
-        "cuts" => often(cloud(&["nodes"], |effect| matches!(effect, Effect::Cut { .. }))),
-        "cuts-and-new-clients" => often(cloud(&["clients"], is_away)),
+        "cuts" => strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Cut { .. }))),
+        "cuts-and-new-clients" => strike_often(cloud(&["clients"], is_away)),
         "client-clock-steps" => {
-            often(cloud(&["clients"], |effect| matches!(effect, Effect::ClockStep { .. })))
+            strike_often(cloud(&["clients"], |effect| matches!(effect, Effect::ClockStep { .. })))
         }
         "node-drift" => {
-            drifting(often(cloud(&["nodes"], |effect| matches!(effect, Effect::ClockDrift { .. }))))
+            drifting(strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::ClockDrift { .. }))))
         }
         "long-pauses" => {
             let (min, max) = (Duration::from_secs(6), Duration::from_secs(25));
-            lasting(often(cloud(&["clients"], |effect| matches!(effect, Effect::Pause { .. }))), min, max)
+            with_length(
+                strike_often(cloud(&["clients"], |effect| matches!(effect, Effect::Pause { .. }))),
+                min,
+                max,
+            )
         }
-        "suspensions" => long(often(cloud(&["clients"], |effect| matches!(effect, Effect::Suspend { .. })))),
-        "a-away" => often(cloud(&["A"], is_away)),
-        "a-and-b-away" => often(cloud(&["A", "B"], is_away)),
-        "nodes-away" => often(cloud(&["nodes"], is_away)),
-        "node-restarts" => often(cloud(&["nodes"], |effect| matches!(effect, Effect::Crash { .. }))),
-        "slow-replies" => long(often(cloud(&["nodes"], |effect| matches!(effect, Effect::Slow { .. })))),
-        "replicas-away" => often(cloud(&["replicas"], |effect| matches!(effect, Effect::Cut { .. }))),
+        "suspensions" => {
+            strike_long(strike_often(cloud(&["clients"], |effect| matches!(effect, Effect::Suspend { .. }))))
+        }
+        "a-away" => strike_often(cloud(&["A"], is_away)),
+        "a-and-b-away" => strike_often(cloud(&["A", "B"], is_away)),
+        "nodes-away" => strike_often(cloud(&["nodes"], is_away)),
+        "node-restarts" => strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Crash { .. }))),
+        "slow-replies" => {
+            strike_long(strike_often(cloud(&["nodes"], |effect| matches!(effect, Effect::Slow { .. }))))
+        }
+        "replicas-away" => strike_often(cloud(&["replicas"], |effect| matches!(effect, Effect::Cut { .. }))),
         preset => return world.weather(preset),
     };
     world.with(move |scenario| scenario.weather = Some(own.clone()))
@@ -81,12 +89,12 @@ fn cloud(hosts: &[&str], wanted: impl Fn(&Effect) -> bool) -> Weather {
             Effect::Cut { way } => (way.to.0 == ["replicas"]) == replicas,
             _ => true,
         });
-        cloud.faults.iter_mut().for_each(|fault| aim(&mut fault.effect, &names));
+        cloud.faults.iter_mut().for_each(|fault| aim_at(&mut fault.effect, &names));
     }
     cloud
 }
 
-fn aim(effect: &mut Effect, at: &Names) {
+fn aim_at(effect: &mut Effect, at: &Names) {
     match effect {
         Effect::Cut { way } | Effect::Slow { way, .. } if at.0 == ["clients"] => way.to = "nodes".into(),
         Effect::Cut { way } | Effect::Slow { way, .. } => way.to = at.clone(),
@@ -100,22 +108,22 @@ fn aim(effect: &mut Effect, at: &Names) {
 }
 
 /// The same with a few of each in every run.
-fn often(mut weather: Weather) -> Weather {
+fn strike_often(mut weather: Weather) -> Weather {
     weather.swarm = false;
     weather.faults.iter_mut().for_each(|fault| fault.every = Duration::from_secs(15));
     weather
 }
 
 /// The same, and what lasts lasts as long.
-fn lasting(mut weather: Weather, min: Duration, max: Duration) -> Weather {
+fn with_length(mut weather: Weather, min: Duration, max: Duration) -> Weather {
     let law = DelayLaw::Uniform { min, max };
     weather.faults.iter_mut().for_each(|fault| fault.lasting = Some(law.clone()));
     weather
 }
 
 /// The same, for seconds, and what is slow is slower than a lock waits for one node.
-fn long(weather: Weather) -> Weather {
-    let mut weather = lasting(weather, Duration::from_secs(2), Duration::from_secs(8));
+fn strike_long(weather: Weather) -> Weather {
+    let mut weather = with_length(weather, Duration::from_secs(2), Duration::from_secs(8));
     let slower = DelayLaw::Uniform { min: Duration::from_millis(40), max: Duration::from_millis(200) };
     let is_slow = |fault: &&mut RandomFault| matches!(fault.effect, Effect::Slow { .. });
     weather.faults.iter_mut().filter(is_slow).for_each(|fault| fault.by = Some(slower.clone()));

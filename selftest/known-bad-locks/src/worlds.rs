@@ -28,7 +28,7 @@ pub fn independent(nodes: usize) -> World {
 }
 
 /// A master `M` and the replicas `R1` and `R2`. No clients yet.
-pub fn replicated() -> World {
+pub fn replicated_nodes() -> World {
     World::new("a master and two replicas").nodes(["M", "R1", "R2"]).master("M").ttl(TTL)
 }
 

@@ -80,7 +80,7 @@ struct Lists {
 ///
 /// If a name is that of no area.
 pub(crate) fn areas(root: &Path, asked: &[String]) -> Result<Vec<Area>> {
-    let all = read::<Areas>(&root.join("selftest/mutation-tests/areas.toml"))?.area;
+    let all = read_toml::<Areas>(&root.join("selftest/mutation-tests/areas.toml"))?.area;
     for name in asked {
         let names: Vec<&str> = all.iter().map(|area| area.name.as_str()).collect();
         let is_one = names.iter().any(|area| area.starts_with(name.as_str()));
@@ -97,15 +97,15 @@ pub(crate) fn areas(root: &Path, asked: &[String]) -> Result<Vec<Area>> {
 ///
 /// If a file cannot be read, or a fault that was written down is no longer there.
 pub(crate) fn faults(root: &Path, area: &Area, all: bool) -> Result<Vec<Fault>> {
-    let listed = read::<Lists>(&root.join("selftest/mutation-tests/faults.toml"))?.fault;
-    let formerly = read::<Areas>(&root.join("selftest/mutation-tests/areas.toml"))?.formerly;
+    let listed = read_toml::<Lists>(&root.join("selftest/mutation-tests/faults.toml"))?.fault;
+    let formerly = read_toml::<Areas>(&root.join("selftest/mutation-tests/areas.toml"))?.formerly;
     let (mut faults, mut written) = (Vec::new(), BTreeSet::new());
     for file in &area.files {
         let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read `{file}`"))?;
         let made = operators::faults(file, &text).with_context(|| format!("`{file}` is not Rust"))?;
         for listed in listed.iter().filter(|listed| listed.file == *file) {
             written.insert(faults.len());
-            faults.push(found(listed, &text, &made)?);
+            faults.push(locate_fault(listed, &text, &made)?);
         }
         faults.extend(made);
     }
@@ -130,11 +130,11 @@ fn as_chosen(fault: &Fault, formerly: &BTreeMap<String, String>) -> Fault {
 ///
 /// If the list cannot be read.
 pub(crate) fn survivors(root: &Path) -> Result<BTreeMap<String, Survivor>> {
-    let list = read::<Lists>(&root.join("selftest/mutation-tests/survivors.toml"))?.survivor;
+    let list = read_toml::<Lists>(&root.join("selftest/mutation-tests/survivors.toml"))?.survivor;
     Ok(list.into_iter().map(|survivor| (survivor.fault.clone(), survivor)).collect())
 }
 
-fn found(listed: &Listed, text: &str, made: &[Fault]) -> Result<Fault> {
+fn locate_fault(listed: &Listed, text: &str, made: &[Fault]) -> Result<Fault> {
     let Listed { file, was, is } = listed;
     let places: Vec<usize> = text.match_indices(was.as_str()).map(|(at, _)| at).collect();
     ensure!(
@@ -157,7 +157,7 @@ fn found(listed: &Listed, text: &str, made: &[Fault]) -> Result<Fault> {
     })
 }
 
-fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
+fn read_toml<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -101,7 +101,7 @@ pub(crate) fn build(tree: &Tree, target: &Path, tests: &BTreeSet<&str>) -> Resul
         binaries.retain(|binary| tests.contains(binary.name.as_str()));
         return Ok(Built::Tests(binaries));
     }
-    let broken: BTreeSet<usize> = errors.iter().flat_map(|error| blamed(tree, error)).collect();
+    let broken: BTreeSet<usize> = errors.iter().flat_map(|error| blame_faults(tree, error)).collect();
     if broken.is_empty() {
         let mut told: Vec<String> = errors.into_iter().filter_map(|error| error.rendered).collect();
         told.push(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -121,7 +121,7 @@ fn binary(target: Option<Target>, manifest: Option<PathBuf>, path: Option<PathBu
 
 /// The faults in whose text an error is; if it is in none, those in whose switches it is; if in none of these, those
 /// between the first place and the last that it names: switches make borrows longer.
-fn blamed(tree: &Tree, error: &Message) -> BTreeSet<usize> {
+fn blame_faults(tree: &Tree, error: &Message) -> BTreeSet<usize> {
     let mut spans: Vec<&Span> = error.spans.iter().collect();
     spans.extend(error.children.iter().flat_map(|child| &child.spans));
     spans.sort_by_key(|span| !span.is_primary);

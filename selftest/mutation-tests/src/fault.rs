@@ -48,11 +48,11 @@ impl fmt::Display for Fault {
 
 /// `was -> is` in a line.
 pub(crate) fn change(was: &str, is: &str) -> String {
-    let is = if is.trim().is_empty() { "(nothing)".to_owned() } else { shortened(is) };
-    format!("{} -> {is}", shortened(was))
+    let is = if is.trim().is_empty() { "(nothing)".to_owned() } else { shorten(is) };
+    format!("{} -> {is}", shorten(was))
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= LONGEST {
         return text;

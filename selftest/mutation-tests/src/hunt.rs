@@ -73,7 +73,7 @@ pub(crate) fn hunt(
 /// # Errors
 ///
 /// If a test cannot be started.
-pub(crate) fn remembered(
+pub(crate) fn retry_remembered(
     faults: &[Fault],
     tried: &[usize],
     binaries: &[Binary],
@@ -82,10 +82,10 @@ pub(crate) fn remembered(
 ) -> Result<BTreeMap<usize, Outcome>> {
     let hint = |number: &usize| hints.get(&faults[*number].name());
     let wanted: Vec<&Hint> = tried.iter().filter_map(hint).collect();
-    let tests = suite::named(binaries, &wanted)?;
+    let tests = suite::find_tests(binaries, &wanted)?;
     let test_of = |number: &usize| {
         let Hint::Test { name, .. } = hint(number)? else { return None };
-        let is_it = |test: &&Test| test.called() == *name && asks(*number, &test.binary, None);
+        let is_it = |test: &&Test| test.display_name() == *name && asks(*number, &test.binary, None);
         Some((*number, tests.iter().find(is_it)?))
     };
     let known: Vec<(usize, &Test)> = tried.iter().filter_map(test_of).collect();
@@ -97,7 +97,7 @@ fn first_of<'a>(tests: impl Iterator<Item = &'a Test>, fault: usize) -> Result<O
     let mut asked = 0;
     for test in tests {
         if test.notices(fault)? {
-            return Ok(Outcome::Noticed { by: test.called(), takes: test.takes });
+            return Ok(Outcome::Noticed { by: test.display_name(), takes: test.takes });
         }
         asked += 1;
     }

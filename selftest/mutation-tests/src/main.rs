@@ -63,7 +63,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run_areas(&Arguments::parse()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<ExitCode> {
+fn run_areas(arguments: &Arguments) -> Result<ExitCode> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut areas = areas::areas(&root, &arguments.areas)?;
     if arguments.tenth {
@@ -80,12 +80,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         let number = number_of_the_last_commit(&root)? % areas.len();
         areas = vec![areas.swap_remove(number)];
     }
-    let (faults, owners) = chosen(&root, &areas, arguments)?;
+    let (faults, owners) = choose_faults(&root, &areas, arguments)?;
     if arguments.list {
         faults.iter().for_each(|fault| println!("{fault}"));
         return Ok(ExitCode::SUCCESS);
     }
-    let (hints, survivors) = (noticed::read(&root)?, areas::survivors(&root)?);
+    let (hints, survivors) = (noticed::read_hints(&root)?, areas::survivors(&root)?);
     let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
     if arguments.tenth {
         // Taken at their word: asking all tests that come by them again takes longer than all others together.
@@ -97,18 +97,19 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let is_built = |fault: &Fault| hints.get(&fault.name()) != Some(&Hint::NotBuilt);
     let mut broken: BTreeSet<usize> =
         (0..faults.len()).filter(|number| !is_built(&faults[*number])).collect();
-    let binaries = built(&root, &hinted(&areas, &owners, &faults, &hints), &faults, &mut broken)?;
+    let binaries =
+        build_binaries(&root, &hinted_binaries(&areas, &owners, &faults, &hints), &faults, &mut broken)?;
     let asks = |fault: usize, binary: &Binary, test: Option<&str>| {
         let area = &areas[owners[fault]];
         let is_of = |test: &str| test.split("::").next().is_some_and(|module| area.has(module));
         area.tests.contains(&binary.name) && (!binary.name.ends_with(":it") || test.is_none_or(is_of))
     };
-    let hopeful = left(&faults, &outcomes, &broken);
-    outcomes.extend(hunt::remembered(&faults, &hopeful, &binaries, asks, &hints)?);
-    let others = left(&faults, &outcomes, &broken);
+    let hopeful = untried_faults(&faults, &outcomes, &broken);
+    outcomes.extend(hunt::retry_remembered(&faults, &hopeful, &binaries, asks, &hints)?);
+    let others = untried_faults(&faults, &outcomes, &broken);
     if !others.is_empty() {
-        let binaries = built(&root, &of_areas(&areas, &owners, &others), &faults, &mut broken)?;
-        let others = left(&faults, &outcomes, &broken);
+        let binaries = build_binaries(&root, &area_binaries(&areas, &owners, &others), &faults, &mut broken)?;
+        let others = untried_faults(&faults, &outcomes, &broken);
         outcomes.extend(hunt(&faults, &others, &binaries, asks, &root.join("target/mutation-tests"))?);
     }
     for number in broken {
@@ -120,13 +121,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.write {
         write(&root, hints, &faults, &outcomes)?;
     }
-    let counts = told(&areas, &faults, &owners, &outcomes, &survivors);
+    let counts = print_report(&areas, &faults, &owners, &outcomes, &survivors);
     println!("{:32} {}", "all", Counts::sum(&counts));
     Ok(ExitCode::from(u8::from(!counts.iter().all(Counts::is_enough))))
 }
 
 /// The faults that are to be tried, and the number of the area of each.
-fn chosen(root: &Path, areas: &[Area], arguments: &Arguments) -> Result<(Vec<Fault>, Vec<usize>)> {
+fn choose_faults(root: &Path, areas: &[Area], arguments: &Arguments) -> Result<(Vec<Fault>, Vec<usize>)> {
     let (mut faults, mut owners) = (Vec::new(), Vec::new());
     for (number, area) in areas.iter().enumerate() {
         let mut of_area = areas::faults(root, area, arguments.all)?;
@@ -147,13 +148,17 @@ fn number_of_the_last_commit(root: &Path) -> Result<usize> {
     usize::from_str_radix(head.trim(), 16).context("git does not name the last commit")
 }
 
-/// The faults of which nothing is known yet.
-fn left(faults: &[Fault], known: &BTreeMap<usize, Outcome>, broken: &BTreeSet<usize>) -> Vec<usize> {
+/// Faults of which nothing is known yet.
+fn untried_faults(
+    faults: &[Fault],
+    known: &BTreeMap<usize, Outcome>,
+    broken: &BTreeSet<usize>,
+) -> Vec<usize> {
     (0..faults.len()).filter(|number| !known.contains_key(number) && !broken.contains(number)).collect()
 }
 
 /// The binaries of the tests that noticed faults when they were last tried.
-fn hinted<'a>(
+fn hinted_binaries<'a>(
     areas: &'a [Area],
     owners: &[usize],
     faults: &[Fault],
@@ -170,12 +175,12 @@ fn hinted<'a>(
 }
 
 /// All binaries that the areas of these faults ask for.
-fn of_areas<'a>(areas: &'a [Area], owners: &[usize], faults: &[usize]) -> BTreeSet<&'a str> {
+fn area_binaries<'a>(areas: &'a [Area], owners: &[usize], faults: &[usize]) -> BTreeSet<&'a str> {
     faults.iter().flat_map(|number| areas[owners[*number]].tests.iter().map(String::as_str)).collect()
 }
 
 /// These test binaries with all faults in them, but for those that do not compile, which are added to `broken`.
-fn built(
+fn build_binaries(
     root: &Path,
     wanted: &BTreeSet<&str>,
     faults: &[Fault],
@@ -223,7 +228,7 @@ fn write(
 }
 
 /// Prints what survived, and the table; the share that is to be reached is that of each area, or of all together.
-fn told(
+fn print_report(
     areas: &[Area],
     faults: &[Fault],
     owners: &[usize],

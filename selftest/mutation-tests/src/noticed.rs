@@ -31,7 +31,7 @@ impl Hint {
 /// # Errors
 ///
 /// If the file is there and cannot be read.
-pub(crate) fn read(root: &Path) -> Result<BTreeMap<String, Hint>> {
+pub(crate) fn read_hints(root: &Path) -> Result<BTreeMap<String, Hint>> {
     let path = root.join("selftest/mutation-tests/noticed.tsv");
     if !path.exists() {
         return Ok(BTreeMap::new());

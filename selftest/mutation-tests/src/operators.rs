@@ -83,12 +83,12 @@ impl Finder<'_> {
     }
 
     /// The text of `whole` with one part of it written otherwise.
-    fn with(&self, whole: &impl Spanned, part: &impl Spanned, text: &str) -> String {
+    fn replace_part(&self, whole: &impl Spanned, part: &impl Spanned, text: &str) -> String {
         let (Range { start, end }, part) = (whole.span().byte_range(), part.span().byte_range());
         format!("{}{text}{}", &self.text[start..part.start], &self.text[part.end..end])
     }
 
-    fn within(&mut self, name: String, read: impl FnOnce(&mut Self)) {
+    fn enter_scope(&mut self, name: String, read: impl FnOnce(&mut Self)) {
         self.scope.push(name);
         read(self);
         self.scope.pop();
@@ -116,7 +116,7 @@ impl Finder<'_> {
             }
             _ => return,
         };
-        self.replace(whole, self.with(whole, &whole.op, other));
+        self.replace(whole, self.replace_part(whole, &whole.op, other));
     }
 
     fn call(&mut self, whole: &syn::ExprMethodCall) {
@@ -130,7 +130,7 @@ impl Finder<'_> {
             } else {
                 continue;
             };
-            self.replace(whole, self.with(whole, &whole.method, mistaken));
+            self.replace(whole, self.replace_part(whole, &whole.method, mistaken));
             break;
         }
         if LEFT_OUT.contains(&name.as_str()) {
@@ -198,7 +198,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         if item.sig.constness.is_none() && !is_for_tests(&item.attrs) {
-            self.within(item.sig.ident.to_string(), |finder| visit::visit_item_fn(finder, item));
+            self.enter_scope(item.sig.ident.to_string(), |finder| visit::visit_item_fn(finder, item));
         }
     }
 
@@ -208,7 +208,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             _ => None,
         };
         if !is_for_tests(&item.attrs) {
-            self.within(name.unwrap_or_else(|| "_".to_owned()), |finder| {
+            self.enter_scope(name.unwrap_or_else(|| "_".to_owned()), |finder| {
                 visit::visit_item_impl(finder, item)
             });
         }
@@ -216,12 +216,12 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if item.sig.constness.is_none() && !is_for_tests(&item.attrs) {
-            self.within(item.sig.ident.to_string(), |finder| visit::visit_impl_item_fn(finder, item));
+            self.enter_scope(item.sig.ident.to_string(), |finder| visit::visit_impl_item_fn(finder, item));
         }
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
-        self.within(item.sig.ident.to_string(), |finder| visit::visit_trait_item_fn(finder, item));
+        self.enter_scope(item.sig.ident.to_string(), |finder| visit::visit_trait_item_fn(finder, item));
     }
 
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}

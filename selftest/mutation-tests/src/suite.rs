@@ -31,7 +31,7 @@ pub(crate) struct Test {
 
 /// What a test said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum TestOutcome {
     Passed,
     Failed,
     /// It was ended after as long as it may take.
@@ -39,8 +39,8 @@ pub(crate) enum Said {
 }
 
 impl Test {
-    /// As a person would call it: `doublehold-cli:it report::what_it_says`.
-    pub(crate) fn called(&self) -> String {
+    /// Name as a person would call it: `doublehold-cli:it report::what_it_says`.
+    pub(crate) fn display_name(&self) -> String {
         format!("{} {}", self.binary.name, self.name)
     }
 
@@ -51,8 +51,8 @@ impl Test {
     /// If it cannot be started.
     pub(crate) fn notices(&self, fault: usize) -> Result<bool> {
         let patience = self.takes * 4 + Duration::from_secs(5);
-        let said = run(&self.binary, &self.name, ("PLANTED_ON", &fault.to_string()), patience)?;
-        Ok(said != Said::Passed)
+        let said = run_test(&self.binary, &self.name, ("PLANTED_ON", &fault.to_string()), patience)?;
+        Ok(said != TestOutcome::Passed)
     }
 }
 
@@ -77,28 +77,28 @@ pub(crate) fn suite(
         let path = folder.join(number.to_string());
         let _ = fs::remove_file(&path);
         let begun = Instant::now();
-        let said = run(binary, name, ("PLANTED_COME_BY", &path.display().to_string()), TOO_LONG)?;
+        let said = run_test(binary, name, ("PLANTED_COME_BY", &path.display().to_string()), TOO_LONG)?;
         let takes = begun.elapsed();
-        ensure!(said != Said::Failed, "`{name}` of {} fails with all faults off", binary.name);
+        ensure!(said != TestOutcome::Failed, "`{name}` of {} fails with all faults off", binary.name);
         let comes_by = fs::read_to_string(&path).unwrap_or_default();
         let comes_by = comes_by.lines().filter_map(|line| line.parse().ok()).collect();
         let test = Test { binary: binary.clone(), name: name.clone(), takes, comes_by };
-        Ok((said == Said::Passed).then_some(test))
+        Ok((said == TestOutcome::Passed).then_some(test))
     })?;
     Ok(tests.into_iter().flatten().collect())
 }
 
-/// The tests that these hints name, by their names, without running them first: the faults they come by are not known.
+/// Finds the tests that these hints name, by their names, without running them first: the faults they come by are not known.
 ///
 /// # Errors
 ///
 /// If a binary does not list its tests.
-pub(crate) fn named(binaries: &[Binary], hints: &[&Hint]) -> Result<Vec<Test>> {
+pub(crate) fn find_tests(binaries: &[Binary], hints: &[&Hint]) -> Result<Vec<Test>> {
     let mut found = Vec::new();
     for binary in binaries {
         for name in names(binary)? {
             let mut test = Test { binary: binary.clone(), name, takes: TOO_LONG, comes_by: BTreeSet::new() };
-            let called = test.called();
+            let called = test.display_name();
             let hinted = hints.iter().find_map(|hint| match hint {
                 Hint::Test { name, seconds } if *name == called => Some(Duration::from_secs(*seconds)),
                 _ => None,
@@ -127,7 +127,12 @@ fn names(binary: &Binary) -> Result<Vec<String>> {
     Ok(tests.filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-fn run(binary: &Binary, test: &str, (name, value): (&str, &str), patience: Duration) -> Result<Said> {
+fn run_test(
+    binary: &Binary,
+    test: &str,
+    (name, value): (&str, &str),
+    patience: Duration,
+) -> Result<TestOutcome> {
     let mut command = Command::new(&binary.path);
     command.current_dir(&binary.folder).env(name, value).env("CARGO_MANIFEST_DIR", &binary.folder);
     // A fault may be on the way to a new golden file or to a regression, which would be there for the next.
@@ -137,13 +142,13 @@ fn run(binary: &Binary, test: &str, (name, value): (&str, &str), patience: Durat
     command.args([test, "--exact", "--test-threads", "1"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     match child.wait_timeout(patience)? {
-        Some(status) if status.success() => Ok(Said::Passed),
-        Some(_) => Ok(Said::Failed),
+        Some(status) if status.success() => Ok(TestOutcome::Passed),
+        Some(_) => Ok(TestOutcome::Failed),
         None => {
             let group = format!("-{}", child.id());
             Command::new("kill").args(["-9", "--", &group]).status().context("cannot run kill")?;
             child.wait()?;
-            Ok(Said::TookTooLong)
+            Ok(TestOutcome::TookTooLong)
         }
     }
 }

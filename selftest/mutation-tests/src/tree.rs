@@ -67,7 +67,7 @@ pub(crate) fn plant(from: &Path, to: &Path, faults: &[Fault], chosen: &BTreeSet<
             bytes.extend(SWITCH.replace("COUNT", &faults.len().to_string()).bytes());
         }
         let is_as_it_was = here.is_empty() && !crates.contains(file);
-        put(&to.join(file), &bytes, is_as_it_was.then_some(&source))?;
+        write_file(&to.join(file), &bytes, is_as_it_was.then_some(&source))?;
     }
     clear(to, &files.iter().map(|file| to.join(file)).collect())?;
     Ok(Tree { root: to.to_owned(), planted })
@@ -98,7 +98,7 @@ fn clear(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<()> {
 
 /// Writes a file unless it is as it was: cargo builds anew by the times of files. So a new one that has no faults, and
 /// never had any, also takes the time of the project's, `of`: what somebody built of that will do.
-fn put(path: &Path, bytes: &[u8], of: Option<&Path>) -> Result<()> {
+fn write_file(path: &Path, bytes: &[u8], of: Option<&Path>) -> Result<()> {
     let is_new = !path.exists();
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());

@@ -227,7 +227,7 @@ fn it_is_searched_from_many_seeds() {
     let many = |jobs| Many { seeds: Seed(1)..=Seed(300), jobs, patience: Duration::from_secs(60) };
     let tally =
         |jobs| run_many(&prepared, &many(jobs), |_| ControlFlow::Continue(())).expect("all come back");
-    let p1 = tally(two()).of(Predicate::P1);
+    let p1 = tally(two()).count(Predicate::P1);
     assert_eq!(tally(two()), tally(NonZeroUsize::MIN));
     assert!(p1.violated > 10 && p1.holds > 100, "{p1:?}");
     assert!(TARGET.is_in(&prepared.judge(p1.first.expect("there are some"))));
@@ -259,7 +259,8 @@ fn its_causes_are_found_by_runs_without_them() {
 
 #[test]
 fn it_is_explored() {
-    let exploration = Exploration::on(&Ledger, &scenario(""), &["pause"], 1, 1).expect("it has steps");
+    let exploration =
+        Exploration::with_engine(&Ledger, &scenario(""), &["pause"], 1, 1).expect("it has steps");
     let found = exploration.run(exploration.begin(), two(), || false, |_, _| {});
     let mine = |mark| Nth { event: doublehold_scenarios::when::Event::mark("c1", mark), nth: 1 };
     assert!(exploration.steps().contains(&mine(Mark::Grant)), "{:?}", exploration.steps());
@@ -286,7 +287,7 @@ fn it_is_swept() {
         Arc::new(Study::parse("ledger", "ledger.toml", study).unwrap_or_else(|error| panic!("{error}")));
     let effort = SweepEffort { jobs: two(), patience: Duration::from_secs(60) };
     let (mut runs, mut violated) = (0, 0);
-    let order = Order::of(&study, Shard::WHOLE, |_| false);
+    let order = Order::from_study(&study, Shard::WHOLE, |_| false);
     sweep(&Arc::new(Ledger), &study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             runs += batch.runs;

@@ -305,7 +305,7 @@ fn search(
         let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
         bar.set_message(format!("{}, {rate:.0}/s", several(tally.runs, "run")));
         let is_late = arguments.runs.is_none() && passed >= lasting;
-        let all_found = asked.iter().all(|predicate| tally.of(*predicate).first.is_some());
+        let all_found = asked.iter().all(|predicate| tally.count(*predicate).first.is_some());
         let is_enough = all_found && !arguments.keep_going;
         if is_late || is_enough || stopping.asked().is_some() {
             ControlFlow::Break(())
@@ -321,7 +321,7 @@ fn search(
 fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
     let first = |target: Target| match target {
         Target::Panics => tally.panicked.map(|(seed, _)| seed),
-        Target::Violates(predicate) if asked.contains(&predicate) => tally.of(predicate).first,
+        Target::Violates(predicate) if asked.contains(&predicate) => tally.count(predicate).first,
         Target::Violates(_) => None,
     };
     Target::ALL.into_iter().filter_map(|target| Some((target, first(target)?))).collect()

@@ -78,7 +78,8 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = scenario(arguments)?;
     let (engine, kinds) = (arguments.engine.many(), arguments.kinds(&scenario));
-    let exploration = Exploration::on(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
+    let exploration =
+        Exploration::with_engine(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
     let kept = Kept::open(arguments.resume.as_deref())?;
     let begun = kept.begun(&exploration)?;
     refuse_endless(&exploration, arguments)?;
@@ -213,7 +214,7 @@ impl Sitting {
 impl Arguments {
     fn kinds(&self, scenario: &Scenario) -> Vec<String> {
         match &self.kinds[..] {
-            [] => Kinds::of(scenario).into_iter().map(str::to_owned).collect(),
+            [] => Kinds::applicable_words(scenario).into_iter().map(str::to_owned).collect(),
             // Nothing between two commas is no kind; where that is all, it is refused.
             typed => typed.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect(),
         }

@@ -48,7 +48,7 @@ fn read(name: &str) -> Result<History, CliError> {
     } else {
         // A shell's process substitution names a pipe, and there is a command that writes to it.
         let is_shells = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|it| name.starts_with(it));
-        let file = if is_shells { File::open(name) } else { opening::for_reading(Path::new(name)) };
+        let file = if is_shells { File::open(name) } else { opening::open_for_reading(Path::new(name)) };
         let file = file.map_err(|error| refused(error.to_string()))?;
         History::read_jsonl(BufReader::new(file))
     };

@@ -4,7 +4,7 @@ use clap::Args;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Detailed, Engine, Prepared};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 use doublehold_text::shell;
 
@@ -44,7 +44,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
             (report, detail)
         }
     };
-    report = explained(&prepared, report);
+    report = explain_report(&prepared, report);
     let replay = plan.replayed(&report);
     let contradicts = replay.contradicts();
     report.notes.push(replay.words(&report.trace_hash.to_string()));

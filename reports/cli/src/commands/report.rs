@@ -77,7 +77,7 @@ fn material(place: &str) -> Result<Material, CliError> {
         _ if path.is_file() => path.to_owned(),
         _ => return Err(unmerged(place)),
     };
-    let mut results = Results::read(&file)?;
+    let mut results = Results::read_file(&file)?;
     if results.header.shard[1] != 1 {
         return Err(unmerged(place));
     }

@@ -11,7 +11,7 @@ use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 use doublehold_text::shell;
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         }
         (None, None) => (prepared.run(seed), Vec::new(), Detail::default()),
     };
-    let report = explained(&prepared, report);
+    let report = explain_report(&prepared, report);
     files.fill(&report, &trace, detail)?;
     super::show(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }

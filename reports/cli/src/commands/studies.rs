@@ -2,7 +2,7 @@
 
 use clap::Args;
 use doublehold_render::layout::{beside, widest};
-use doublehold_sweeps::study::{Study, ready};
+use doublehold_sweeps::study::{Study, bundled_studies};
 use doublehold_text::several;
 
 use super::meant::{Kind, other_kind};
@@ -30,9 +30,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 fn list() -> Result<String, CliError> {
-    let width = widest(ready().map(|study| study.name));
+    let width = widest(bundled_studies().map(|study| study.name));
     let mut text = String::new();
-    for found in ready() {
+    for found in bundled_studies() {
         let study = Study::load(found.name)?;
         let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
         text += &beside(found.name, width, &about, show::columns());

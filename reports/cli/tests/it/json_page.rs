@@ -8,7 +8,7 @@ use doublehold_render::json;
 use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 use serde_json::Value;
 
 use crate::explained::{fields, section, words};
@@ -36,7 +36,7 @@ fn run(name: &str, seed: u64) -> (Report, Vec<Value>) {
     let prepared = SimEngine.prepare(&scenario).expect("it can be run");
     let (report, trace) = prepared.run_traced(seed);
     // One with causes will do: each takes a hundred runs.
-    let report = if name == "clock-jump" { explained(&prepared, report) } else { report };
+    let report = if name == "clock-jump" { explain_report(&prepared, report) } else { report };
     let mut written = Vec::new();
     json::write_trace(&report, &trace, &mut written).expect("a buffer takes everything");
     let lines = written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());

@@ -4,7 +4,7 @@
 use crate::kit::{Ask, Folder, doublehold};
 
 use doublehold_history::Predicate;
-use doublehold_sweeps::study::ready;
+use doublehold_sweeps::study::bundled_studies;
 
 use crate::completions::subcommands;
 
@@ -109,7 +109,7 @@ fn the_readme_names_every_command_and_every_study() {
     for command in subcommands().iter().filter(|name| *name != "help") {
         assert!(readme.contains(&format!("| `doublehold {command}")), "no row for `{command}`");
     }
-    for study in ready() {
+    for study in bundled_studies() {
         assert!(readme.contains(&format!("`{}`", study.name)), "nothing of `{}`", study.name);
     }
 }

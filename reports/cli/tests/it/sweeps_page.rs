@@ -36,7 +36,8 @@ fn header(more: &str) -> Value {
          [grid]\n\"lock.ttl\" = [\"1s\", \"2s\"]\n"
     );
     let study = Study::parse("example", "example.toml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).unwrap_or_else(|error| panic!("{error}"));
+    let header =
+        StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).unwrap_or_else(|error| panic!("{error}"));
     serde_json::to_value(header).expect("it can be written")
 }
 

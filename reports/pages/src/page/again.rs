@@ -1,6 +1,6 @@
 //! What was not modelled, and how to make the numbers again.
 
-use doublehold_sweeps::study::ready;
+use doublehold_sweeps::study::bundled_studies;
 use doublehold_sweeps::sweep::StudyHeader;
 use doublehold_text::shell;
 
@@ -35,7 +35,7 @@ pub(crate) fn not_modelled() -> Vec<Block> {
 fn sweep(header: &StudyHeader) -> String {
     let name = &header.study;
     let file = format!("{name}.toml");
-    let is_ready = ready().any(|known| known.name == name && known.text == header.text);
+    let is_ready = bundled_studies().any(|known| known.name == name && known.text == header.text);
     let mut line = vec!["doublehold", "sweep"];
     line.extend(if is_ready { vec![name.as_str()] } else { vec![&file, "--out", name] });
     line.extend(header.other_engine().into_iter().flat_map(|engine| ["--engine", engine]));

@@ -152,7 +152,7 @@ fn words(rate: &Rate, scale: Scale) -> String {
 fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
     let designs = sheet.results.header.designs.len();
     let points = sheet.points.len();
-    let apart = sheet.results.apart(&sheet.points, &RANKED, SURE);
+    let apart = sheet.results.rank_designs(&sheet.points, &RANKED, SURE);
     let of = |predicate: Predicate| {
         let firsts = |design: usize| {
             let is_first = |point: &&u64| apart.rank(**point, design, predicate) == Some(1);

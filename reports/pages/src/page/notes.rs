@@ -42,7 +42,7 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
 /// What speaks against the word of a study that nothing goes wrong without a fault.
 fn quiet(material: &Material) -> Option<String> {
     let results = &material.results;
-    let wrong = results.cells.iter().filter(|(_, cell)| cell.goes_wrong_quietly());
+    let wrong = results.cells.iter().filter(|(_, cell)| cell.fails_without_faults());
     let designs: BTreeSet<&str> =
         wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
     (results.header.quiet_holds && !designs.is_empty()).then(|| {

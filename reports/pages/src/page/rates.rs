@@ -150,14 +150,14 @@ impl Rate {
     fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
         for row in cell.strata.values() {
-            let count = row.of(predicate);
+            let count = row.count(predicate);
             rate.violated += count.violated;
             rate.undecided += count.undecided;
             rate.decided += row.runs - count.undecided;
         }
         rate.is_divided = results.is_divided();
         rate.per_run = if rate.is_divided {
-            cell.stratified(&results.header, predicate).estimate(SURE)
+            cell.stratify(&results.header, predicate).estimate(SURE)
         } else {
             plain(rate.counted())
         };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_statistics::{Interval, Scale};
 use doublehold_sweeps::records::Example;
-use doublehold_sweeps::results::{Apart, Pairs, Results};
+use doublehold_sweeps::results::{Pairs, Ranking, Results};
 use doublehold_text::every;
 
 use super::document::Line;
@@ -31,7 +31,7 @@ pub(crate) struct Sheet<'a> {
     /// The points of the grid that have runs, in order.
     pub(crate) points: Vec<u64>,
     /// The designs that are told apart at the points that have tables.
-    apart: Apart,
+    apart: Ranking,
 }
 
 /// How two designs differ at one point.
@@ -61,7 +61,7 @@ impl<'a> Sheet<'a> {
                 cells.entry(cell).or_insert_with(|| Figures::of(results, cell));
             }
         }
-        let apart = results.apart(shown(&points), &COLUMNS, SURE);
+        let apart = results.rank_designs(shown(&points), &COLUMNS, SURE);
         Sheet { results, examples, part, cells, points, apart }
     }
 

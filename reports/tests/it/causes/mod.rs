@@ -17,7 +17,7 @@ use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Found;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 
 /// The number of random scenarios if nobody says another: they take some seconds in a debug build.
 const WORLDS: u64 = 40;
@@ -72,7 +72,7 @@ fn look(number: u64, count: &Mutex<Count>) {
         count.lock().expect("no thread failed").runs += 1;
         return;
     }
-    let report = explained(&prepared, report);
+    let report = explain_report(&prepared, report);
     let account = account(&report);
     let claim = account.as_ref().map(|account| again::read(&report, &account.words));
     let elsewhere = match &claim {
@@ -109,7 +109,7 @@ fn world(name: &str) -> Scenario {
 
 fn asked(scenario: &Scenario, seed: u64) -> Report {
     let prepared = SimEngine.prepare(scenario).expect("it can be run");
-    explained(&prepared, prepared.run(seed))
+    explain_report(&prepared, prepared.run(seed))
 }
 
 /// The words before `because`, and those after it.

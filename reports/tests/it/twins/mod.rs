@@ -14,7 +14,7 @@ use doublehold_render::picture::{account, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, SimEngine};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 use serde::Deserialize;
 
 /// A rule, with its right case and its wrong one.
@@ -79,7 +79,7 @@ fn told(is_about: About, twin: &Twin, world: &str) -> String {
         let all = sentences(&report).into_iter().map(|it| it.words).filter(|words| words.contains(about));
         return all.collect::<Vec<_>>().join("; ");
     }
-    let report = if is_about == About::Causes { explained(&prepared, report) } else { report };
+    let report = if is_about == About::Causes { explain_report(&prepared, report) } else { report };
     account(&report).map_or(String::new(), |it| format!("{}: {}", it.label(), it.words))
 }
 

@@ -59,7 +59,7 @@ pub(super) fn all(report: &Report, told: &Violation) -> Vec<Candidate> {
 /// Every fault that had struck by then. Faults that are the same in everything are one.
 fn faults(report: &Report, told: &Violation) -> Vec<Candidate> {
     let faults = &report.scenario.faults;
-    let near = Near::of(report, told);
+    let near = Near::new(report, told);
     let first_of_its_kind =
         |place: &usize| faults.iter().position(|other| *other == faults[*place]) == Some(*place);
     let candidate = |place: usize| {
@@ -93,7 +93,7 @@ struct Near {
 }
 
 impl Near {
-    fn of(report: &Report, told: &Violation) -> Near {
+    fn new(report: &Report, told: &Violation) -> Near {
         let is_concerned = |call: CallId| told.grants.iter().any(|(_, grant)| *grant == call);
         let touched = report.history.events().iter().filter_map(|event| match event.what {
             EventKind::KeyTouched { client, held, .. } if is_concerned(held) => Some(client),
@@ -102,7 +102,7 @@ impl Near {
         let clients = told.clients.iter().copied().chain(touched);
         let clients = clients.filter_map(|client| host_of(&report.scenario, client));
         let nodes = report.keys.iter().filter(|key| is_concerned(key.grant)).map(|key| key.node);
-        let asked = told.grants.iter().filter_map(|(_, grant)| asked(report, *grant)).min();
+        let asked = told.grants.iter().filter_map(|(_, grant)| request_time(report, *grant)).min();
         Near { hosts: clients.chain(nodes).collect(), asked: asked.unwrap_or(told.from) }
     }
 
@@ -118,8 +118,8 @@ impl Near {
     }
 }
 
-/// When a grant was asked for.
-fn asked(report: &Report, grant: CallId) -> Option<TrueNs> {
+/// Time at which a grant was asked for.
+fn request_time(report: &Report, grant: CallId) -> Option<TrueNs> {
     report.history.events().iter().find_map(|event| match event.what {
         EventKind::AcquireStarted { call, .. } if call == grant => Some(event.at),
         _ => None,
@@ -166,7 +166,7 @@ fn failover(report: &Report, faults: &[Candidate]) -> Option<Candidate> {
 
 /// Clocks that are wrong from the beginning.
 fn clocks(report: &Report, told: &Violation) -> Vec<Candidate> {
-    let (scenario, near) = (&report.scenario, Near::of(report, told));
+    let (scenario, near) = (&report.scenario, Near::new(report, told));
     let wrong = scenario
         .hosts
         .iter()

@@ -38,7 +38,7 @@ use doublehold_scenarios::Futures;
 use doublehold_scenarios::model::scenario::{HostIndex, Role};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::report::{Cause, Causes, Found, Shares, Violation, What};
-use trial::{Came, Trials};
+use trial::{TrialOutcome, Trials};
 
 /// The most events that all runs for one answer may have, together: some seconds' worth.
 pub const EVENTS_MAX: u64 = 4_000_000;
@@ -62,55 +62,55 @@ pub const OTHERS: u64 = 20;
 /// ```
 pub fn causes(prepared: &impl Futures, report: &Report) -> Option<Causes> {
     let told = Violation::of(report)?;
-    let mut search = Search::new(prepared, report, &told);
-    let found = search.found();
+    let mut search = CauseSearch::new(prepared, report, &told);
+    let found = search.find_causes();
     let (tried, runs) = (search.candidates.len(), search.trials.runs());
     Some(Causes { told, found, tried, runs })
 }
 
 /// The report with what its first violation came from.
-pub fn explained(prepared: &impl Futures, report: Report) -> Report {
+pub fn explain_report(prepared: &impl Futures, report: Report) -> Report {
     Report { causes: causes(prepared, &report), ..report }
 }
 
 /// A question that is being answered.
-struct Search<'a, P> {
+struct CauseSearch<'a, P> {
     candidates: Vec<Candidate>,
     trials: Trials<'a, P>,
 }
 
-impl<'a, P: Futures> Search<'a, P> {
-    fn new(prepared: &'a P, report: &'a Report, told: &'a Violation) -> Search<'a, P> {
+impl<'a, P: Futures> CauseSearch<'a, P> {
+    fn new(prepared: &'a P, report: &'a Report, told: &'a Violation) -> CauseSearch<'a, P> {
         let candidates = candidates::all(report, told);
-        Search { candidates, trials: Trials::new(prepared, report, told) }
+        CauseSearch { candidates, trials: Trials::new(prepared, report, told) }
     }
 
-    fn found(&mut self) -> Found {
+    fn find_causes(&mut self) -> Found {
         if !self.trials.can_be_asked() {
             return Found::NotAsked;
         }
         let all: Vec<usize> = (0..self.candidates.len()).collect();
         let near: Vec<usize> = all.iter().copied().filter(|place| self.candidates[*place].is_near).collect();
-        let mut found = self.among(&near);
+        let mut found = self.find_among(&near);
         if found == Found::Nothing && near.len() < all.len() {
-            found = self.among(&all);
+            found = self.find_among(&all);
         }
         if self.trials.is_spent() { Found::NotAsked } else { found }
     }
 
-    fn among(&mut self, places: &[usize]) -> Found {
-        let needed = self.needed(places);
-        if needed.is_empty() { self.either(places) } else { Found::Needed(needed) }
+    fn find_among(&mut self, places: &[usize]) -> Found {
+        let needed = self.needed_causes(places);
+        if needed.is_empty() { self.find_either(places) } else { Found::Needed(needed) }
     }
 
-    /// Those without each of which it is gone. A failover as a whole only where none of its parts is one of them.
-    fn needed(&mut self, places: &[usize]) -> Vec<Cause> {
+    /// Causes without each of which it is gone. A failover as a whole only where none of its parts is one of them.
+    fn needed_causes(&mut self, places: &[usize]) -> Vec<Cause> {
         let is_whole = |place: &usize| self.candidates[*place].is_whole;
         let (wholes, parts): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| is_whole(place));
-        let mut gone = self.alone(&parts);
+        let mut gone = self.try_each_alone(&parts);
         let has_part = |whole: &usize| gone.iter().any(|(part, _)| self.is_part(*part, *whole));
         let wholes: Vec<usize> = wholes.into_iter().filter(|whole| !has_part(whole)).collect();
-        gone.extend(self.alone(&wholes));
+        gone.extend(self.try_each_alone(&wholes));
         // Overruns come last: what made a client late is told, and not its lateness.
         gone.sort_by_key(|(place, _)| (self.is_overrun(*place).is_some(), self.candidates[*place].began));
         let (mut causes, mut in_time) = (Vec::new(), Vec::new());
@@ -118,13 +118,17 @@ impl<'a, P: Futures> Search<'a, P> {
             if self.is_overrun(place).is_some_and(|client| in_time.contains(&client)) {
                 continue;
             }
-            let Some(cause) = self.confirmed(place) else { continue };
+            let Some(cause) = self.confirm_cause(place) else { continue };
             in_time.extend(clients.into_iter().filter(|client| self.could_delay(place, *client)));
             causes.push(cause);
         }
         let all: Vec<What> = causes.iter().map(|cause: &Cause| cause.what.clone()).collect();
         // Each alone removes it; that all do together is not certain: without both of two it may come about otherwise.
-        if all.len() > 1 && self.trials.without(&all).came == Came::Stays { Vec::new() } else { causes }
+        if all.len() > 1 && self.trials.run_without(&all).came == TrialOutcome::Stays {
+            Vec::new()
+        } else {
+            causes
+        }
     }
 
     fn is_part(&self, part: usize, whole: usize) -> bool {
@@ -139,10 +143,10 @@ impl<'a, P: Futures> Search<'a, P> {
     }
 
     /// Those of these without which alone it is gone, and whose grants do not outlast their leases then.
-    fn alone(&mut self, places: &[usize]) -> Vec<(usize, Vec<ClientId>)> {
+    fn try_each_alone(&mut self, places: &[usize]) -> Vec<(usize, Vec<ClientId>)> {
         let tried = places.iter().map(|place| {
-            let tried = self.trials.without(&whats(&self.candidates, &[*place]));
-            (tried.came == Came::Gone).then_some((*place, tried.in_time))
+            let tried = self.trials.run_without(&collect_whats(&self.candidates, &[*place]));
+            (tried.came == TrialOutcome::Gone).then_some((*place, tried.in_time))
         });
         tried.flatten().collect()
     }
@@ -166,16 +170,16 @@ impl<'a, P: Futures> Search<'a, P> {
     }
 
     /// A cause, if it is gone without it elsewhere, too, and also without all that the same words are true of.
-    fn confirmed(&mut self, place: usize) -> Option<Cause> {
+    fn confirm_cause(&mut self, place: usize) -> Option<Cause> {
         let what = self.candidates[place].what.clone();
-        let shares = self.confirmed_set(&[place])?;
+        let shares = self.confirm_set(&[place])?;
         Some(Cause { what, words: self.words(place), shares })
     }
 
-    fn confirmed_set(&mut self, places: &[usize]) -> Option<Shares> {
-        let set = whats(&self.candidates, places);
-        let alike = whats(&self.candidates, &self.alike(places));
-        if alike.len() > set.len() && self.trials.without(&alike).came != Came::Gone {
+    fn confirm_set(&mut self, places: &[usize]) -> Option<Shares> {
+        let set = collect_whats(&self.candidates, places);
+        let alike = collect_whats(&self.candidates, &self.similar_candidates(places));
+        if alike.len() > set.len() && self.trials.run_without(&alike).came != TrialOutcome::Gone {
             return None;
         }
         let began = places.iter().map(|place| self.candidates[*place].began).min()?;
@@ -184,7 +188,7 @@ impl<'a, P: Futures> Search<'a, P> {
     }
 
     /// Candidates of the same kind on the same hosts as one of these, and these.
-    fn alike(&self, places: &[usize]) -> Vec<usize> {
+    fn similar_candidates(&self, places: &[usize]) -> Vec<usize> {
         let is_alike = |one: &usize| {
             places.iter().any(|place| self.candidates[*place].kind == self.candidates[*one].kind)
         };
@@ -194,34 +198,43 @@ impl<'a, P: Futures> Search<'a, P> {
     /// Its words; with the moment where they are true of several.
     fn words(&self, place: usize) -> String {
         let candidate = &self.candidates[place];
-        if self.alike(&[place]).len() > 1 { candidate.words_with_moment() } else { candidate.words.clone() }
+        if self.similar_candidates(&[place]).len() > 1 {
+            candidate.words_with_moment()
+        } else {
+            candidate.words.clone()
+        }
     }
 
     /// Takes everything away, and puts back what can be.
-    fn either(&mut self, places: &[usize]) -> Found {
+    fn find_either(&mut self, places: &[usize]) -> Found {
         // Parts of a failover are tried with it, and not against it.
         let is_in_whole = |part: &usize| {
             places.iter().any(|whole| self.candidates[*whole].is_whole && self.is_part(*part, *whole))
         };
         let mut left: Vec<usize> = places.iter().copied().filter(|place| !is_in_whole(place)).collect();
-        if left.len() < 2 || self.trials.without(&whats(&self.candidates, &left)).came != Came::Gone {
+        if left.len() < 2
+            || self.trials.run_without(&collect_whats(&self.candidates, &left)).came != TrialOutcome::Gone
+        {
             return Found::Nothing;
         }
         left.sort_by_key(|place| (self.candidates[*place].is_near, self.candidates[*place].began));
         for place in left.clone() {
             let fewer: Vec<usize> = left.iter().copied().filter(|it| *it != place).collect();
-            if !fewer.is_empty() && self.trials.without(&whats(&self.candidates, &fewer)).came == Came::Gone {
+            if !fewer.is_empty()
+                && self.trials.run_without(&collect_whats(&self.candidates, &fewer)).came
+                    == TrialOutcome::Gone
+            {
                 left = fewer;
             }
         }
         let each_is_enough = left.iter().all(|place| {
             let others: Vec<usize> = left.iter().copied().filter(|it| it != place).collect();
-            self.trials.without(&whats(&self.candidates, &others)).came == Came::Stays
+            self.trials.run_without(&collect_whats(&self.candidates, &others)).came == TrialOutcome::Stays
         });
         if !(2..=EITHER_MAX).contains(&left.len()) || !each_is_enough {
             return Found::Nothing;
         }
-        let Some(shares) = self.confirmed_set(&left) else { return Found::Nothing };
+        let Some(shares) = self.confirm_set(&left) else { return Found::Nothing };
         left.sort_by_key(|place| self.candidates[*place].began);
         let cause = |place: usize| Cause {
             what: self.candidates[place].what.clone(),
@@ -232,6 +245,6 @@ impl<'a, P: Futures> Search<'a, P> {
     }
 }
 
-fn whats(candidates: &[Candidate], places: &[usize]) -> Vec<What> {
+fn collect_whats(candidates: &[Candidate], places: &[usize]) -> Vec<What> {
     places.iter().map(|place| candidates[*place].what.clone()).collect()
 }

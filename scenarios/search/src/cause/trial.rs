@@ -17,7 +17,7 @@ const FAR: u64 = 1_000_000;
 
 /// The fate of the violation in the same run without something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum TrialOutcome {
     /// It is gone.
     Gone,
     /// It is still there.
@@ -28,8 +28,8 @@ pub(super) enum Came {
 
 /// A run without something.
 #[derive(Clone, Debug)]
-pub(super) struct Tried {
-    pub(super) came: Came,
+pub(super) struct TrialResult {
+    pub(super) came: TrialOutcome,
     /// The clients whose grants had outlasted their leases, and do not in this run.
     pub(super) in_time: Vec<ClientId>,
 }
@@ -76,7 +76,7 @@ impl<'a, P: Futures> Trials<'a, P> {
     /// True if the run made again is the same, and short enough to be made often.
     pub(super) fn can_be_asked(&mut self) -> bool {
         let enough_for_one = self.report.events.saturating_mul(4 * OTHERS) <= EVENTS_MAX;
-        enough_for_one && self.without(&[]).came == Came::Stays
+        enough_for_one && self.run_without(&[]).came == TrialOutcome::Stays
     }
 
     /// True if all runs together have more events than they may.
@@ -85,22 +85,22 @@ impl<'a, P: Futures> Trials<'a, P> {
     }
 
     /// The same run without these.
-    pub(super) fn without(&mut self, what: &[What]) -> Tried {
-        let unusable = Tried { came: Came::Unusable, in_time: Vec::new() };
-        let Some(prepared) = self.changed(what).filter(|_| !self.is_spent()) else { return unusable };
+    pub(super) fn run_without(&mut self, what: &[What]) -> TrialResult {
+        let unusable = TrialResult { came: TrialOutcome::Unusable, in_time: Vec::new() };
+        let Some(prepared) = self.prepare_without(what).filter(|_| !self.is_spent()) else { return unusable };
         let run = prepared.run(self.report.seed);
         self.count(run.events);
         let told = self.told;
         let in_time = self.late.iter().filter(|(client, nth)| !outlasts(&run, told, *client, *nth));
         let in_time = in_time.map(|(client, _)| *client).collect();
         let came = if told.is_in(&run.verdicts) {
-            Came::Stays
+            TrialOutcome::Stays
         } else if self.is_usable(&run) {
-            Came::Gone
+            TrialOutcome::Gone
         } else {
-            Came::Unusable
+            TrialOutcome::Unusable
         };
-        Tried { came, in_time }
+        TrialResult { came, in_time }
     }
 
     /// True if the run got past that time without a panic, and the second client gets the lock as often as before.
@@ -134,14 +134,14 @@ impl<'a, P: Futures> Trials<'a, P> {
 
     /// Counts the futures with the run's past up to an instant that do it.
     fn futures(&mut self, what: &[What], from: TrueNs, does: impl Fn(&Verdicts) -> bool) -> u64 {
-        let Some(prepared) = self.changed(what) else { return 0 };
+        let Some(prepared) = self.prepare_without(what) else { return 0 };
         let seed = self.report.seed;
         self.count_of(does, |future| prepared.judge_future(seed, from, future))
     }
 
     /// Counts the other seeds that do it.
     fn seeds(&mut self, what: &[What], does: impl Fn(&Verdicts) -> bool) -> u64 {
-        let Some(prepared) = self.changed(what) else { return 0 };
+        let Some(prepared) = self.prepare_without(what) else { return 0 };
         self.count_of(does, |seed| prepared.judge(seed))
     }
 
@@ -168,7 +168,7 @@ impl<'a, P: Futures> Trials<'a, P> {
     }
 
     /// The scenario without these, ready to be run.
-    fn changed(&self, what: &[What]) -> Option<P> {
+    fn prepare_without(&self, what: &[What]) -> Option<P> {
         let mut scenario = self.scenario.clone();
         let mut gone = Vec::new();
         for what in what {

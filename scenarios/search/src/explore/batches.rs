@@ -41,7 +41,7 @@ impl<'a, P: Stepped> Batches<'a, P> {
     }
 
     /// The faults that are chosen: one of each list.
-    fn chosen(&self) -> Vec<Place> {
+    fn chosen_places(&self) -> Vec<Place> {
         self.open.iter().map(|open| open.places[open.next - 1].clone()).collect()
     }
 
@@ -57,7 +57,7 @@ impl<'a, P: Stepped> Batches<'a, P> {
         }
         open.next += last.len();
         let leaves = self.open.pop()?;
-        let prefix = self.chosen();
+        let prefix = self.chosen_places();
         self.open.push(leaves);
         Some(Batch { prefix, last })
     }
@@ -88,7 +88,7 @@ impl<P: Stepped> Iterator for Batches<'_, P> {
                 continue;
             }
             choices.next += 1;
-            let prefix = self.chosen();
+            let prefix = self.chosen_places();
             self.open(&prefix);
         }
     }

@@ -33,7 +33,7 @@ impl<P: Stepped> Exploration<P> {
     /// # Panics
     ///
     /// If the placement is another search's.
-    pub fn is_so_on(
+    pub fn is_reproduced_on(
         &self,
         engine: &impl Engine,
         target: Target,
@@ -46,7 +46,7 @@ impl<P: Stepped> Exploration<P> {
 
     /// Why a placement's run does not decide a predicate, if so.
     pub fn why_undecided(&self, predicate: Predicate, places: &[Place]) -> Option<String> {
-        match self.with(places).judge(self.seed).verdicts.get(predicate) {
+        match self.prepare_placement(places).judge(self.seed).verdicts.get(predicate) {
             Verdict::Inconclusive(why) => Some(why.clone()),
             _ => None,
         }

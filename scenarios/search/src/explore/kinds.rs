@@ -20,7 +20,7 @@ use doublehold_sim::{ClockKind, DelayLaw};
 use doublehold_text::suggest;
 use doublehold_text::{exact_duration, joined, signed_duration};
 
-use super::Refused;
+use super::ExploreError;
 
 /// The kinds that a search places, in the order of the table of kinds.
 #[derive(Clone, Debug)]
@@ -58,8 +58,8 @@ struct Row {
 
 /// In the order in which messages list kinds of faults.
 const ROWS: [Row; 12] = [
-    Row { word: "pause", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::pause) },
-    Row { word: "suspend", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::suspend) },
+    Row { word: "pause", magnitudes: lengths, at: |it, at| lasting_stops(it, at, Fault::pause) },
+    Row { word: "suspend", magnitudes: lengths, at: |it, at| lasting_stops(it, at, Fault::suspend) },
     Row { word: "crash", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::crash) },
     Row { word: "power-loss", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::power_loss) },
     Row { word: "clock-step", magnitudes: steps, at: clock_steps },
@@ -100,7 +100,7 @@ impl Kinds {
     }
 
     /// The words of those that have something to strike in a scenario.
-    pub fn of(scenario: &Scenario) -> Vec<&'static str> {
+    pub fn applicable_words(scenario: &Scenario) -> Vec<&'static str> {
         let has_replicas = scenario.nodes.master.is_some();
         Kinds::words().into_iter().filter(|word| *word != "promote" || has_replicas).collect()
     }
@@ -110,33 +110,36 @@ impl Kinds {
     /// # Errors
     ///
     /// If a word is no kind, or a kind that is not placed, or there is none.
-    pub fn named(words: &[impl AsRef<str>], scenario: &Scenario) -> Result<Kinds, Refused> {
+    pub fn parse(words: &[impl AsRef<str>], scenario: &Scenario) -> Result<Kinds, ExploreError> {
         if words.is_empty() {
-            return Err(Refused::NoKinds { known: suggest::list(&Kinds::words()) });
+            return Err(ExploreError::NoKinds { known: suggest::list(&Kinds::words()) });
         }
         if let Some(unknown) = words.iter().find(|word| !Kinds::words().contains(&word.as_ref())) {
-            return Err(refused(unknown.as_ref()));
+            return Err(refuse_word(unknown.as_ref()));
         }
         let is_named = |row: &&Row| words.iter().any(|word| word.as_ref() == row.word);
-        Ok(Kinds { chosen: ROWS.iter().filter(is_named).collect(), setting: Setting::of(scenario) })
+        Ok(Kinds {
+            chosen: ROWS.iter().filter(is_named).collect(),
+            setting: Setting::from_scenario(scenario),
+        })
     }
 
     /// Every fault that can strike at a step, in an order that depends on the step only. Each may find nothing to
     /// strike, or outlast the run.
     pub fn at(&self, step: &Nth) -> Vec<Fault> {
         let moment = When::On { events: vec![step.clone()], after: Duration::ZERO };
-        let event = self.setting.on_machines(&step.event);
+        let event = self.setting.machine_event(&step.event);
         let faults = self.chosen.iter().flat_map(|row| (row.at)(&self.setting, &event));
         faults.map(|fault| fault.at(moment.clone()).optional()).collect()
     }
 
     /// The word of each.
-    pub fn chosen(&self) -> Vec<&'static str> {
+    pub fn chosen_words(&self) -> Vec<&'static str> {
         self.chosen.iter().map(|row| row.word).collect()
     }
 
     /// Each with its magnitudes: `pause (for 5 s or 12 s)`.
-    pub fn in_words(&self) -> Vec<String> {
+    pub fn descriptions(&self) -> Vec<String> {
         let words = |row: &&Row| match (row.magnitudes)(&self.setting) {
             none if none.is_empty() => row.word.to_owned(),
             magnitudes => format!("{} ({magnitudes})", row.word),
@@ -145,26 +148,26 @@ impl Kinds {
     }
 
     /// The first of them that strikes at none of these steps.
-    pub(super) fn idle(&self, steps: &[Nth]) -> Option<&'static str> {
+    pub(super) fn find_idle(&self, steps: &[Nth]) -> Option<&'static str> {
         let strikes = |row: &Row| {
-            let mut events = steps.iter().map(|step| self.setting.on_machines(&step.event));
+            let mut events = steps.iter().map(|step| self.setting.machine_event(&step.event));
             events.any(|event| !(row.at)(&self.setting, &event).is_empty())
         };
         self.chosen.iter().find(|row| !strikes(row)).map(|row| row.word)
     }
 }
 
-fn refused(word: &str) -> Refused {
+fn refuse_word(word: &str) -> ExploreError {
     let is_kind = Effect::kinds().iter().any(|kind| kind.word == word);
     let known = Kinds::words();
     if is_kind {
-        return Refused::NotPlaced { kind: word.to_owned(), known: suggest::list(&known) };
+        return ExploreError::NotPlaced { kind: word.to_owned(), known: suggest::list(&known) };
     }
-    Refused::UnknownKind { kind: word.to_owned(), hint: synonyms::kind_hint(word, &known) }
+    ExploreError::UnknownKind { kind: word.to_owned(), hint: synonyms::kind_hint(word, &known) }
 }
 
 impl Setting {
-    fn of(scenario: &Scenario) -> Setting {
+    fn from_scenario(scenario: &Scenario) -> Setting {
         let own = scenario.clients.iter().filter_map(|client| client.ttl);
         let ttl = own.fold(scenario.lock.ttl, Duration::max);
         let of =
@@ -198,7 +201,7 @@ impl Setting {
     }
 
     /// The event with a thread's process in its place: what strikes is said of machines.
-    fn on_machines(&self, event: &Event) -> Event {
+    fn machine_event(&self, event: &Event) -> Event {
         let machine = |name: &String| self.processes.get(name).unwrap_or(name).clone();
         match event {
             Event::Mark { client, mark } => Event::Mark { client: machine(client), mark: *mark },
@@ -235,7 +238,7 @@ fn each<T, const N: usize>(at: &Event, of: [T; N], fault: impl Fn(String, T) -> 
     of.into_iter().map(|magnitude| fault(host.to_owned(), magnitude)).collect()
 }
 
-fn lasting(setting: &Setting, at: &Event, stop: fn(String) -> Fault) -> Vec<Fault> {
+fn lasting_stops(setting: &Setting, at: &Event, stop: fn(String) -> Fault) -> Vec<Fault> {
     each(at, [setting.within, setting.beyond], |host, length| stop(host).lasting(length))
 }
 

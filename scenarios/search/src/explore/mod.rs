@@ -31,13 +31,13 @@
 //! # What it costs
 //!
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
-//! ([`Exploration::is_so_on`]), where a request that is given up at once is not sent. Memory grows by the
+//! ([`Exploration::is_reproduced_on`]), where a request that is given up at once is not sent. Memory grows by the
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 
 mod batches;
+mod checkpoint;
 mod example;
-mod found;
-mod kept;
+mod findings;
 mod kinds;
 mod place;
 mod search;
@@ -45,12 +45,12 @@ mod world;
 
 use std::collections::BTreeMap;
 
+pub use checkpoint::ResumeError;
 use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Stepped};
 use doublehold_sim::Seed;
-pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
-pub use kept::NotKept;
+pub use findings::{Explored, Group, MinimalPlacements, TriedPlacement, UndecidedRuns, Violations};
 pub use kinds::Kinds;
 pub use place::Place;
 use thiserror::Error;
@@ -61,7 +61,7 @@ pub const FAULTS_MAX: usize = 5;
 
 /// A search that is not begun.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum ExploreError {
     /// Not that many.
     #[error("{given} faults cannot be placed\nhint: name a number from 1 to {FAULTS_MAX}")]
     Faults {
@@ -132,7 +132,7 @@ pub struct Exploration<P = PreparedSim> {
 }
 
 impl Exploration {
-    /// A search on the [`LeanEngine`]: see [`Exploration::on`].
+    /// A search on the [`LeanEngine`]: see [`Exploration::with_engine`].
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl Exploration {
         kinds: &[impl AsRef<str>],
         faults: usize,
         seed: impl Into<Seed>,
-    ) -> Result<Exploration, Refused> {
-        Exploration::on(&LeanEngine, scenario, kinds, faults, seed)
+    ) -> Result<Exploration, ExploreError> {
+        Exploration::with_engine(&LeanEngine, scenario, kinds, faults, seed)
     }
 }
 
@@ -154,17 +154,17 @@ impl<P: Stepped> Exploration<P> {
     /// # Errors
     ///
     /// If the number, a kind or the scenario cannot be used.
-    pub fn on(
+    pub fn with_engine(
         engine: &impl Engine<Prepared = P>,
         scenario: &Scenario,
         kinds: &[impl AsRef<str>],
         faults: usize,
         seed: impl Into<Seed>,
-    ) -> Result<Exploration<P>, Refused> {
+    ) -> Result<Exploration<P>, ExploreError> {
         if !(1..=FAULTS_MAX).contains(&faults) {
-            return Err(Refused::Faults { given: faults });
+            return Err(ExploreError::Faults { given: faults });
         }
-        let kinds = Kinds::named(kinds, scenario)?;
+        let kinds = Kinds::parse(kinds, scenario)?;
         let bare = Scenario {
             faults: Vec::new(),
             weather: None,
@@ -175,9 +175,9 @@ impl<P: Stepped> Exploration<P> {
         let prepared = engine.prepare(&bare)?;
         let seed = seed.into();
         let steps = prepared.steps(seed);
-        if let Some(kind) = kinds.idle(&steps) {
+        if let Some(kind) = kinds.find_idle(&steps) {
             let needs = if kind == "promote" { "replicas" } else { "clients that talk to a node" };
-            return Err(Refused::Idle { kind, needs });
+            return Err(ExploreError::Idle { kind, needs });
         }
         Ok(Exploration { engine: engine.name(), prepared, kinds, faults, seed, steps })
     }
@@ -224,7 +224,12 @@ impl<P: Stepped> Exploration<P> {
     #[must_use]
     pub fn begin(&self) -> Explored {
         let mut found = Explored::default();
-        found.add(&[], &Tried::of(&self.prepared.judge(self.seed)), self.faults, &self.kinds);
+        found.add(
+            &[],
+            &TriedPlacement::from_summary(&self.prepared.judge(self.seed)),
+            self.faults,
+            &self.kinds,
+        );
         found
     }
 
@@ -242,7 +247,7 @@ impl<P: Stepped> Exploration<P> {
     }
 
     /// The run of a placement.
-    fn with(&self, places: &[Place]) -> P {
+    fn prepare_placement(&self, places: &[Place]) -> P {
         let faults =
             places.iter().map(|place| place.fault(&self.kinds).expect("a fault of this search")).collect();
         self.prepared.with_faults(faults).expect("the scenario has the hosts of its own steps")
@@ -251,7 +256,7 @@ impl<P: Stepped> Exploration<P> {
     /// Every fault that can strike next, in order: at the step of the last or later, in the run of those so far.
     fn next_places(&self, places: &[Place]) -> Vec<Place> {
         let Some(last) = places.last() else { return self.places_from(&self.steps, 0) };
-        let steps = self.with(places).steps(self.seed);
+        let steps = self.prepare_placement(places).steps(self.seed);
         let begin =
             steps.iter().position(|step| *step == last.at).expect("the last fault struck at its step");
         self.places_from(&steps[begin..], last.choice + 1)

@@ -47,12 +47,12 @@ pub(super) fn proper_subsets(places: &[Place]) -> impl Iterator<Item = Vec<Place
     let all = (1_usize << places.len()) - 1;
     (0..all).map(|mask| {
         let chosen = places.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
-        sorted(chosen.map(|(_, place)| place.clone()).collect())
+        sorted_places(chosen.map(|(_, place)| place.clone()).collect())
     })
 }
 
 /// The same set, whatever the order in which its faults strike.
-pub(super) fn sorted(mut places: Vec<Place>) -> Vec<Place> {
+pub(super) fn sorted_places(mut places: Vec<Place>) -> Vec<Place> {
     places.sort_unstable();
     places
 }

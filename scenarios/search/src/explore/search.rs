@@ -11,7 +11,7 @@ use doublehold_scenarios::pool::{Crew, Foreman, in_order_here};
 
 use super::Exploration;
 use super::batches::{Batch, Batches};
-use super::found::{Explored, Tried};
+use super::findings::{Explored, TriedPlacement};
 use super::place::Place;
 
 /// How many batches a thread may be ahead of the first that is not added yet: what is handed out is finished, also
@@ -27,7 +27,7 @@ impl<P: Stepped> Exploration<P> {
         found: Explored,
         jobs: NonZeroUsize,
         stop: impl Fn() -> bool,
-        each: impl FnMut(&[Place], &Tried),
+        each: impl FnMut(&[Place], &TriedPlacement),
     ) -> Explored {
         let mut batches = Batches::new(self);
         if let Some(last) = found.batches.checked_sub(1) {
@@ -44,10 +44,10 @@ impl<P: Stepped> Exploration<P> {
         found
     }
 
-    fn try_batch(&self, batch: &Batch) -> Vec<Tried> {
+    fn try_batch(&self, batch: &Batch) -> Vec<TriedPlacement> {
         let tried = |last| {
             let places = [&batch.prefix[..], std::slice::from_ref(last)].concat();
-            Tried::of(&self.with(&places).judge(self.seed))
+            TriedPlacement::from_summary(&self.prepare_placement(&places).judge(self.seed))
         };
         batch.last.iter().map(tried).collect()
     }
@@ -62,15 +62,15 @@ struct Trials<'a, P, S, E> {
     each: E,
 }
 
-impl<P: Stepped, S: Fn() -> bool, E: FnMut(&[Place], &Tried)> Foreman for Trials<'_, P, S, E> {
+impl<P: Stepped, S: Fn() -> bool, E: FnMut(&[Place], &TriedPlacement)> Foreman for Trials<'_, P, S, E> {
     type Piece = Batch;
-    type Done = (Batch, Vec<Tried>);
+    type Done = (Batch, Vec<TriedPlacement>);
 
     fn next(&mut self) -> Option<Batch> {
         if (self.stop)() { None } else { self.batches.next() }
     }
 
-    fn told(&mut self, (batch, tried): (Batch, Vec<Tried>)) -> ControlFlow<()> {
+    fn told(&mut self, (batch, tried): (Batch, Vec<TriedPlacement>)) -> ControlFlow<()> {
         for (last, tried) in batch.last.into_iter().zip(tried) {
             let places = [&batch.prefix[..], &[last]].concat();
             (self.each)(&places, &tried);

@@ -107,7 +107,7 @@ fn plain(sown: &Sown, seeds: impl Iterator<Item = u64>) -> Tally {
 /// True if a search may end: so many of something were counted.
 fn is_enough(tally: &Tally, violated: u64, panicked: u64) -> bool {
     let panics = tally.panicked.map_or(0, |(_, count)| count);
-    tally.of(Predicate::P1).violated >= violated || panics >= panicked
+    tally.count(Predicate::P1).violated >= violated || panics >= panicked
 }
 
 proptest! {
@@ -151,9 +151,9 @@ proptest! {
 #[test]
 fn the_sown_runs_have_everything_that_is_counted() {
     let tally = plain(&Sown { salt: 1 }, 1..=400);
-    let p1 = tally.of(Predicate::P1);
+    let p1 = tally.count(Predicate::P1);
     assert!(p1.holds > 0 && p1.violated > 0 && p1.inconclusive > 0, "{tally:?}");
-    assert!(tally.of(Predicate::P2).violated != p1.violated && tally.panicked.is_some(), "{tally:?}");
+    assert!(tally.count(Predicate::P2).violated != p1.violated && tally.panicked.is_some(), "{tally:?}");
     assert!(tally.refused.is_some() && tally.coverage.kinds().count() > 1, "{tally:?}");
 }
 

@@ -50,25 +50,25 @@ program = ["acquire orders", "acquire stock", "check stock", "extend stock", "wo
 "#;
 
 pub(super) fn rich() -> Scenario {
-    read(&RICH.parse().expect("it is TOML"))
+    parse_scenario(&RICH.parse().expect("it is TOML"))
 }
 
-fn read(file: &Table) -> Scenario {
+fn parse_scenario(file: &Table) -> Scenario {
     let source = Source { name: "rich".into(), text: file.to_string(), ..Source::default() };
     source.read().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The rich scenario with one value of its text changed, or taken out: `clients.0.retry`, `faults.1.for`.
-pub(super) fn with(path: &str, value: Option<Value>) -> Scenario {
-    edited([(path, value)])
+pub(super) fn edit(path: &str, value: Option<Value>) -> Scenario {
+    edit_all([(path, value)])
 }
 
 /// With several changes, one after the other.
-pub(super) fn edited<const N: usize>(changes: [(&str, Option<Value>); N]) -> Scenario {
+pub(super) fn edit_all<const N: usize>(changes: [(&str, Option<Value>); N]) -> Scenario {
     let mut file = Value::Table(rich().to_toml().parse().expect("it is TOML"));
     changes.into_iter().for_each(|(path, value)| change(&mut file, path, value));
     let Value::Table(file) = file else { unreachable!("it was one") };
-    read(&file)
+    parse_scenario(&file)
 }
 
 fn change(file: &mut Value, path: &str, value: Option<Value>) {

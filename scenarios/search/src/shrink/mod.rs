@@ -6,20 +6,21 @@
 //! violation.
 //!
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
-//!   once (`faults.rs`).
-//! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A `release`
-//!   goes only with its acquire: a program that never releases claims for ever, and violates by itself. Nodes of
-//!   a lock that takes a quorum stay, since with them would go part of the quorum; [`KeepNodes`] says otherwise.
-//! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
-//!   wrong can be left out (`values.rs`).
-//! - Moments are events and not times where one does as well (`binding.rs`).
+//!   once (`remove_faults.rs`).
+//! - No client, round, step or node can go, and no lock or object is left that nobody uses
+//!   (`remove_hosts_and_steps.rs`). A `release` goes only with its acquire: a program that never releases claims for
+//!   ever, and violates by itself. Nodes of a lock that takes a quorum stay, since with them would go part of the
+//!   quorum; [`KeepNodes`] says otherwise.
+//! - No duration can be the next shorter round one (`shorten_durations.rs`), no law a fixed value; no loss and no clock
+//!   that is wrong can be left out (`simplify_settings.rs`).
+//! - Moments are events and not times where one does as well (`anchor_to_events.rs`).
 //!
 //! A candidate counts as violating if the very predicate is violated (or the lock panics again) in a run that ended: a
 //! run that was cut short proves a violation too, and is taken only if the run to be shrunk was one. **What is taken
 //! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has to
 //! leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can be
-//! put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`steadier.rs`). At how
-//! many of a hundred seeds it violates is counted ([`Shrunk::others`]).
+//! put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`reduce_luck.rs`). At
+//! how many of a hundred seeds it violates is counted ([`Shrunk::others`]).
 //!
 //! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
 //! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.
@@ -28,16 +29,11 @@
 //! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
 //! There is no limit of time; [`Effort::replays_max`] bounds the work.
 
-mod binding;
-pub(crate) mod cast;
+mod description;
 #[cfg(test)]
 mod edits;
-mod faults;
-mod lengths;
+pub(crate) mod passes;
 mod search;
-mod steadier;
-mod story;
-mod values;
 mod windows;
 
 use std::fmt;
@@ -50,7 +46,7 @@ use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Engine, PrepareError, Stepped};
-use search::Search;
+use search::ShrinkSearch;
 use thiserror::Error;
 pub use windows::Window;
 
@@ -64,7 +60,7 @@ pub struct Case<'a> {
     pub scenario: &'a Scenario,
     /// From which seed.
     pub seed: Seed,
-    /// What is to be kept. [`Target::of`] finds it.
+    /// What is to be kept. [`Target::find_in`] finds it.
     pub target: Target,
 }
 
@@ -98,10 +94,10 @@ impl Target {
     /// use doublehold_search::shrink::Target;
     ///
     /// let run = |name: &str| SimEngine.prepare(&catalog::load(name, &[]).unwrap()).unwrap().judge(1);
-    /// assert_eq!(Target::of(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
-    /// assert_eq!(Target::of(&run("quiet")), None);
+    /// assert_eq!(Target::find_in(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
+    /// assert_eq!(Target::find_in(&run("quiet")), None);
     /// ```
-    pub fn of(run: &Summary) -> Option<Target> {
+    pub fn find_in(run: &Summary) -> Option<Target> {
         Target::ALL.into_iter().find(|target| target.is_in(run))
     }
 
@@ -197,8 +193,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// Of a scenario.
-    pub fn of(scenario: &Scenario) -> Size {
+    /// Measures a scenario.
+    pub fn measure(scenario: &Scenario) -> Size {
         use doublehold_scenarios::model::scenario::Role;
         Size {
             faults: scenario.faults.len(),
@@ -254,16 +250,14 @@ pub fn shrink<E>(engine: &E, case: &Case<'_>, effort: &Effort) -> Result<Shrunk,
 where
     E: Engine<Prepared: Stepped>,
 {
-    let mut search = Search::new(engine, case, effort)?;
-    let before = Size::of(search.scenario());
-    let passes =
-        [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer, steadier::steadier];
-    search.until_nothing_changes(&passes);
+    let mut search = ShrinkSearch::new(engine, case, effort)?;
+    let before = Size::measure(search.scenario());
+    search.run_passes(&passes::all());
     let is_minimal = !search.is_spent();
     let windows = windows::all(&mut search);
     let others = search.others(OTHERS);
-    let run = search.run();
-    let scenario = story::told(search.scenario(), case.seed, case.target, &run, &others);
+    let run = search.current_run();
+    let scenario = description::describe(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
         scenario: scenario.checked_with(engine.locks())?,
         seed: case.seed,
@@ -272,7 +266,7 @@ where
         is_minimal,
         keeps_nodes: search.keeps_nodes(),
         before,
-        after: Size::of(search.scenario()),
+        after: Size::measure(search.scenario()),
         windows,
         others: (others.iter().filter(|run| search.is_hit(run)).count() as u64, OTHERS),
     })

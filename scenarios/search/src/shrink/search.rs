@@ -47,10 +47,10 @@ pub(super) enum Keep {
 }
 
 /// Proposes changes until none is accepted.
-pub(super) type Pass<E> = fn(&mut Search<'_, E>);
+pub(super) type Pass<E> = fn(&mut ShrinkSearch<'_, E>);
 
 /// The least scenario so far.
-pub(super) struct Search<'a, E: Engine> {
+pub(super) struct ShrinkSearch<'a, E: Engine> {
     engine: &'a E,
     locks: Vec<Descriptor>,
     seed: Seed,
@@ -68,8 +68,12 @@ pub(super) struct Search<'a, E: Engine> {
     steady: Option<(u64, u64)>,
 }
 
-impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
-    pub(super) fn new(engine: &'a E, case: &Case<'_>, effort: &Effort) -> Result<Search<'a, E>, ShrinkError> {
+impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
+    pub(super) fn new(
+        engine: &'a E,
+        case: &Case<'_>,
+        effort: &Effort,
+    ) -> Result<ShrinkSearch<'a, E>, ShrinkError> {
         let locks = engine.locks();
         case.scenario.checked_with(locks.clone())?;
         let mut current = engine.prepare(case.scenario)?;
@@ -82,7 +86,7 @@ impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
             let name = case.scenario.name.clone();
             return Err(ShrinkError::NoExample { name, seed: case.seed, target: case.target });
         }
-        Ok(Search {
+        Ok(ShrinkSearch {
             engine,
             locks,
             seed: case.seed,
@@ -123,7 +127,7 @@ impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
     }
 
     /// Goes through the passes until each has been refused in everything since the last change.
-    pub(super) fn until_nothing_changes(&mut self, passes: &[Pass<E>]) {
+    pub(super) fn run_passes(&mut self, passes: &[Pass<E>]) {
         let mut refused_since = vec![None; passes.len()];
         while !self.is_spent() {
             let stale = (0..passes.len()).find(|&pass| refused_since[pass] != Some(self.changes));
@@ -169,7 +173,7 @@ impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
         }
         if keep != Keep::Seed {
             let wanted = self.steadiness() + u64::from(keep == Keep::MoreSeeds);
-            let Some(found) = self.at_least(&prepared, wanted) else { return false };
+            let Some(found) = self.violating_probes(&prepared, wanted) else { return false };
             self.steady = Some((self.changes + 1, found));
         }
         self.current = prepared;
@@ -245,8 +249,8 @@ impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
         found
     }
 
-    /// At how many of the other seeds this violates, if it does at so many.
-    fn at_least(&mut self, prepared: &E::Prepared, wanted: u64) -> Option<u64> {
+    /// Number of the other seeds at which this violates, if it does at so many.
+    fn violating_probes(&mut self, prepared: &E::Prepared, wanted: u64) -> Option<u64> {
         let mut found = 0;
         for (probe, left) in self.probes().zip((0..PROBES).rev()) {
             found += u64::from(self.violates(prepared, probe));
@@ -263,7 +267,7 @@ impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
     }
 
     /// The run of the least scenario so far.
-    pub(super) fn run(&mut self) -> Rc<Report> {
+    pub(super) fn current_run(&mut self) -> Rc<Report> {
         if let Some((changes, run)) = &self.run
             && *changes == self.changes
         {

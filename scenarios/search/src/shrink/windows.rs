@@ -13,8 +13,8 @@ use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 use doublehold_text::{duration, exact_duration};
 
-use super::lengths::{Place, is_rate, nanoseconds};
-use super::search::Search;
+use super::passes::shorten_durations::{LengthPlace, is_rate, nanoseconds};
+use super::search::ShrinkSearch;
 
 /// Bounds are found to a millisecond, or to a thousandth of themselves where that is more.
 const FINEST_NS: u64 = 1_000_000;
@@ -45,22 +45,28 @@ impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let after = self.after.as_ref().map_or(String::new(), |after| format!(" after {after}"));
         if self.from == self.to {
-            return write!(f, "{}: only {}{after}", self.key, rounded(self.from));
+            return write!(f, "{}: only {}{after}", self.key, round_duration(self.from));
         }
         let most = if self.loses_above { "" } else { " (longest tried)" };
-        write!(f, "{}: from {} to {}{after}{most}", self.key, rounded(self.from), rounded(self.to))
+        write!(
+            f,
+            "{}: from {} to {}{after}{most}",
+            self.key,
+            round_duration(self.from),
+            round_duration(self.to)
+        )
     }
 }
 
 /// Every window of a scenario's faults.
-pub(super) fn all<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Window> {
+pub(super) fn all<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<Window> {
     let scenario = search.scenario().clone();
     let mut all = Vec::new();
-    for place in Place::all(&scenario) {
+    for place in LengthPlace::all(&scenario) {
         let (fault, key) = match place {
-            Place::Offset(fault) => (fault, "at"),
-            Place::Lasting(fault) => (fault, "for"),
-            Place::By(fault) if !is_rate(&scenario.faults[fault]) => (fault, "by"),
+            LengthPlace::Offset(fault) => (fault, "at"),
+            LengthPlace::Lasting(fault) => (fault, "for"),
+            LengthPlace::By(fault) if !is_rate(&scenario.faults[fault]) => (fault, "by"),
             _ => continue,
         };
         let window = window(search, &scenario, place);
@@ -68,20 +74,20 @@ pub(super) fn all<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> V
         if search.is_spent() {
             break;
         }
-        let after = (key == "at").then(|| after(&scenario.faults[fault].at));
+        let after = (key == "at").then(|| anchor_text(&scenario.faults[fault].at));
         all.extend(window.map(|window| Window { key: format!("faults.{fault}.{key}"), after, ..window }));
     }
     all
 }
 
 fn window<E: Engine<Prepared: Stepped>>(
-    search: &mut Search<'_, E>,
+    search: &mut ShrinkSearch<'_, E>,
     scenario: &Scenario,
-    place: Place,
+    place: LengthPlace,
 ) -> Option<Window> {
     let value = place.get(scenario)?;
-    let (least, most) = (place.least(scenario), nanoseconds(scenario.limits.time));
-    let range = range(value, least, most, |size| search.still_violates(place.with(scenario, size)));
+    let (least, most) = (place.minimum(scenario), nanoseconds(scenario.limits.time));
+    let range = range(value, least, most, |size| search.still_violates(place.with_size(scenario, size)));
     let Range { from, loses_below, to, loses_above } = range;
     let [value, from, to] = [value, from, to].map(Duration::from_nanos);
     Some(Window { key: String::new(), value, from, loses_below, to, loses_above, after: None })
@@ -128,8 +134,8 @@ fn bisect(violating: u64, not: u64, violates: &mut impl FnMut(u64) -> bool) -> u
     yes
 }
 
-/// What a moment comes after.
-fn after(moment: &When) -> String {
+/// Text of what a moment comes after.
+fn anchor_text(moment: &When) -> String {
     match moment {
         When::At(_) => "the beginning".to_owned(),
         When::On { events, .. } => {
@@ -139,7 +145,7 @@ fn after(moment: &When) -> String {
     }
 }
 
-fn rounded(length: Duration) -> String {
+fn round_duration(length: Duration) -> String {
     let ns = nanoseconds(length);
     if ns.is_multiple_of(FINEST_NS) { exact_duration(length) } else { duration(ns) }
 }

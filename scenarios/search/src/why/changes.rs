@@ -10,7 +10,7 @@ use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
 use doublehold_text::typed;
 
 use crate::shrink::Target;
-use crate::shrink::cast::without_client;
+use crate::shrink::passes::remove_hosts_and_steps::remove_client;
 
 /// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
 const NUMBERS_MAX: u64 = 9;
@@ -49,7 +49,7 @@ pub enum Caveat {
 pub(super) fn all(scenario: &Scenario, target: Target, locks: &[Descriptor]) -> Vec<Change> {
     let lock = locks.iter().find(|lock| lock.name == scenario.lock.algorithm);
     let switches = lock.map_or(Vec::new(), |lock| switches(scenario, lock));
-    let fenced = lock.and_then(|lock| fenced(scenario, lock)).into_iter().collect();
+    let fenced = lock.and_then(|lock| enable_fencing(scenario, lock)).into_iter().collect();
     let mut all = [
         faults(scenario),
         clients(scenario),
@@ -94,7 +94,7 @@ fn has_other_waits_only(before: &Scenario, after: &Scenario) -> bool {
 }
 
 /// The scenario with a change made to it.
-fn changed(scenario: &Scenario, what: String, change: impl FnOnce(&mut Scenario)) -> Change {
+fn apply_change(scenario: &Scenario, what: String, change: impl FnOnce(&mut Scenario)) -> Change {
     let mut changed = scenario.clone();
     change(&mut changed);
     Change { what, scenario: changed, caveat: None }
@@ -102,7 +102,7 @@ fn changed(scenario: &Scenario, what: String, change: impl FnOnce(&mut Scenario)
 
 fn faults(scenario: &Scenario) -> Vec<Change> {
     let without = |(number, fault)| {
-        changed(scenario, format!("without: {fault}"), |left| drop(left.faults.remove(number)))
+        apply_change(scenario, format!("without: {fault}"), |left| drop(left.faults.remove(number)))
     };
     scenario.faults.iter().enumerate().map(without).collect()
 }
@@ -114,7 +114,7 @@ fn clients(scenario: &Scenario) -> Vec<Change> {
     let without = |client: &doublehold_scenarios::model::scenario::ClientSetup| {
         Some(Change {
             what: format!("without the client {}", scenario.hosts[client.host.0].name),
-            scenario: without_client(scenario, client.host)?,
+            scenario: remove_client(scenario, client.host)?,
             caveat: None,
         })
     };
@@ -126,7 +126,7 @@ fn ttls(scenario: &Scenario) -> Vec<Change> {
     let with = |(times, parts): (u32, u32)| {
         let scaled = |ttl: Duration| ttl.saturating_mul(times) / parts;
         let ttl = scaled(scenario.lock.ttl);
-        changed(scenario, format!("with lock.ttl = {}", typed(ttl)), |left| {
+        apply_change(scenario, format!("with lock.ttl = {}", typed(ttl)), |left| {
             left.lock.ttl = ttl;
             for own in left.clients.iter_mut().filter_map(|client| client.ttl.as_mut()) {
                 *own = scaled(*own);
@@ -146,23 +146,23 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
             _ => Vec::new(),
         };
         let words = switch.words.iter().map(|word| Value::Word((*word).to_owned()));
-        let all: Vec<Value> = words.chain(flag).chain(numbers(scenario, switch)).collect();
+        let all: Vec<Value> = words.chain(flag).chain(node_counts(scenario, switch)).collect();
         all.into_iter().filter(|value| Some(value) != now.as_ref()).collect::<Vec<_>>()
     };
     let with = |switch: &Switch| {
         let change = |value: Value| {
             let what = format!("with lock.{} = {value}", switch.name);
             let with = chosen.clone().with(switch.name, value);
-            changed(scenario, what, |left| left.lock.switches = lock.effective_switches(&with))
+            apply_change(scenario, what, |left| left.lock.switches = lock.effective_switches(&with))
         };
         others(switch).into_iter().map(change).collect::<Vec<_>>()
     };
     let meant = lock.switches.iter().filter(|switch| !switch.is_idle(chosen));
-    meant.flat_map(with).chain(left_out(scenario, lock)).collect()
+    meant.flat_map(with).chain(omit_switches(scenario, lock)).collect()
 }
 
 /// The changes that each leave out a switch that was chosen and need not be, with those that do nothing without it.
-fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
+fn omit_switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
     let chosen = &scenario.lock.switches;
     let has_no_default = |switch: &&Switch| switch.default.is_none() && chosen.get(switch.name).is_some();
     let without = |switch: &Switch| {
@@ -172,13 +172,13 @@ fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
         };
         let left = chosen.iter().filter(|(name, _)| *name != switch.name && !needs_it(name));
         let left = left.fold(Switches::new(), |all, (name, value)| all.with(name, value.clone()));
-        changed(scenario, format!("without lock.{}", switch.name), |it| it.lock.switches = left)
+        apply_change(scenario, format!("without lock.{}", switch.name), |it| it.lock.switches = left)
     };
     lock.switches.iter().filter(has_no_default).map(without).collect()
 }
 
 /// Every number that a switch about nodes may be: how many are to say yes, how many are to have heard.
-fn numbers(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
+fn node_counts(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
     let Some(Kind::Number { least, most }) = switch.kind else { return Vec::new() };
     let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node).count() as u64;
     let most = match most {
@@ -195,14 +195,16 @@ fn nodes(scenario: &Scenario) -> Vec<Change> {
         [(Persistence::None, "none"), (Persistence::Everysec, "everysec"), (Persistence::Always, "always")];
     let others = persistence.into_iter().filter(|(other, _)| *other != scenario.nodes.persistence);
     let with = |(other, word): (Persistence, &str)| {
-        changed(scenario, format!("with nodes.persistence = {word}"), |left| left.nodes.persistence = other)
+        apply_change(scenario, format!("with nodes.persistence = {word}"), |left| {
+            left.nodes.persistence = other
+        })
     };
     let own = scenario.clients.iter().filter_map(|client| client.ttl);
     // Redlock's page: longer than any lease, so that no node comes back while one is left.
     let longest = own.fold(scenario.lock.ttl, Duration::max).saturating_add(Duration::from_secs(1));
     let what = format!("with nodes.restart_after = {}", typed(longest));
     let delayed = (scenario.nodes.restart_after < longest)
-        .then(|| changed(scenario, what, |left| left.nodes.restart_after = longest));
+        .then(|| apply_change(scenario, what, |left| left.nodes.restart_after = longest));
     others.map(with).chain(delayed).collect()
 }
 
@@ -215,16 +217,16 @@ fn resource(scenario: &Scenario) -> Vec<Change> {
     ];
     let others = checks.into_iter().filter(|(check, _)| *check != rules.fencing);
     let with = |(check, word): (FencingCheck, &str)| {
-        changed(scenario, format!("with resource.fencing = {word}"), |left| {
+        apply_change(scenario, format!("with resource.fencing = {word}"), |left| {
             left.resource.rules.fencing = check;
             left.resource.rules.fence_reads &= check != FencingCheck::Off;
         })
     };
     let (reads, versions) = (!rules.fence_reads, !rules.version_check);
-    let fence_reads = changed(scenario, format!("with resource.fence_reads = {reads}"), |left| {
+    let fence_reads = apply_change(scenario, format!("with resource.fence_reads = {reads}"), |left| {
         left.resource.rules.fence_reads = reads;
     });
-    let version_check = changed(scenario, format!("with resource.version_check = {versions}"), |left| {
+    let version_check = apply_change(scenario, format!("with resource.version_check = {versions}"), |left| {
         left.resource.rules.version_check = versions;
     });
     others.map(with).chain([fence_reads, version_check]).collect()
@@ -232,13 +234,13 @@ fn resource(scenario: &Scenario) -> Vec<Change> {
 
 /// The change that people mean by fencing: numbers, and a resource that looks at them. Neither does anything without
 /// the other.
-fn fenced(scenario: &Scenario, lock: &Descriptor) -> Option<Change> {
+fn enable_fencing(scenario: &Scenario, lock: &Descriptor) -> Option<Change> {
     let has_numbers = lock.facts(&scenario.lock.switches).fencing;
     let switches: Switches = scenario.lock.switches.clone().with("fencing", true);
     let can_have = lock.switches.iter().any(|switch| switch.name == "fencing");
     let what = "with lock.fencing = true, resource.fencing = reject-lower and resource.fence_reads = true";
     (!has_numbers && can_have).then(|| {
-        changed(scenario, what.to_owned(), |left| {
+        apply_change(scenario, what.to_owned(), |left| {
             left.lock.switches = switches;
             left.resource.rules.fencing = FencingCheck::RejectLower;
             left.resource.rules.fence_reads = true;

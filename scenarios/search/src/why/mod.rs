@@ -15,7 +15,7 @@
 //! that two things share (either would have done) is not removed by any single change; then nothing listed removes it.
 
 mod changes;
-mod happenings;
+mod events;
 mod moves;
 
 use std::collections::BTreeMap;
@@ -48,9 +48,9 @@ pub struct Why {
     /// From the beginning to the end of the run.
     pub points: Vec<Point>,
     /// The counts of the scenario as it is, in the runs that changes are tried in.
-    pub as_it_is: Tried,
+    pub as_it_is: TrialCounts,
     /// What was changed, and what came of it.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<TriedChange>,
 }
 
 /// A point of the run.
@@ -66,29 +66,29 @@ pub struct Point {
 
 /// A change, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct TriedChange {
     /// What was changed.
     pub what: String,
     /// The reason why the answer may mean something else than it seems to, if there is one.
     pub caveat: Option<Caveat>,
     /// The result of the change.
-    pub came: Came,
+    pub came: ChangeOutcome,
 }
 
 /// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum ChangeOutcome {
     /// The run from its own seed still does it.
     Still,
     /// It does not, and nobody is granted the lock in it any more, which prevents everything.
     NoLock,
     /// It does not, and this is what the runs came to in which the change was tried again.
-    Gone(Tried),
+    Gone(TrialCounts),
 }
 
 /// Of [`TRIALS`] runs, with faults moved by a little and from other seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tried {
+pub struct TrialCounts {
     /// The number of runs that do it.
     pub violated: u64,
     /// Of how many nobody can say.
@@ -149,45 +149,45 @@ where
     let report = engine.prepare(scenario)?.run(seed);
     let prepared = engine.prepare(&report.scenario)?;
     let run = prepared.judge(seed);
-    let shown = target.map_or_else(|| Target::of(&run), |target| target.is_in(&run).then_some(target));
+    let shown = target.map_or_else(|| Target::find_in(&run), |target| target.is_in(&run).then_some(target));
     let nothing = || WhyError::NothingViolated { name: scenario.name.clone(), seed };
     let target = shown.ok_or_else(nothing)?;
     let points = points(&prepared, &report, target, jobs);
-    let asked = Asked::new(many, &report, target)?;
+    let asked = Question::new(many, &report, target)?;
     let all = changes::all(&asked.scenario, target, &engine.locks());
     // A change that could not be written in a file makes no sense here, and is left out.
-    let all: Vec<Change> = all.into_iter().filter_map(|change| checked(change, engine)).collect();
+    let all: Vec<Change> = all.into_iter().filter_map(|change| check_change(change, engine)).collect();
     let own = each(&all, jobs, |change| Some(engine.prepare(&change.scenario).ok()?.judge(seed)));
     let as_it_is = asked.outcomes(&asked.scenario, jobs)?;
     let changed = |(change, run): (Change, Option<Summary>)| {
-        let came = asked.came(&change, &run?, &as_it_is, jobs)?;
-        Some(Changed { what: change.what, caveat: change.caveat, came })
+        let came = asked.try_change(&change, &run?, &as_it_is, jobs)?;
+        Some(TriedChange { what: change.what, caveat: change.caveat, came })
     };
     let changes = all.into_iter().zip(own).filter_map(changed).collect();
-    Ok(Why { target, points, as_it_is: Tried::of(&as_it_is, &as_it_is), changes })
+    Ok(Why { target, points, as_it_is: TrialCounts::from_outcomes(&as_it_is, &as_it_is), changes })
 }
 
-fn checked<E: Engine>(change: Change, engine: &E) -> Option<Change> {
+fn check_change<E: Engine>(change: Change, engine: &E) -> Option<Change> {
     let scenario = change.scenario.checked_with(engine.locks()).ok()?;
     Some(Change { scenario, ..change })
 }
 
 /// The points of a run, and how many of their futures come out the same.
 fn points(prepared: &impl Futures, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
-    let moments = happenings::moments(report);
+    let moments = events::moments(report);
     let same = each(&moments, jobs, |moment| {
         let struck = faults_by(report, moment);
         let past = prepared.with_faults(struck).expect("the faults are the scenario's");
-        let future = |future: Seed| past.judge_future(report.seed, moment.from(), future);
+        let future = |future: Seed| past.judge_future(report.seed, moment.future_start(), future);
         seeds(FUTURES).filter(|seed| target.is_in(&future(*seed))).count() as u64
     });
     let point =
-        |(moment, same): (happenings::Moment, u64)| Point { at: moment.at, happened: moment.happened, same };
+        |(moment, same): (events::Moment, u64)| Point { at: moment.at, happened: moment.happened, same };
     moments.into_iter().zip(same).map(point).collect()
 }
 
 /// The question and the trials in which changes are tried.
-struct Asked<'a, M> {
+struct Question<'a, M> {
     many: &'a M,
     target: Target,
     /// The scenario that was run, without expectations, and with faults that may miss their moment: a change or a move
@@ -205,31 +205,37 @@ struct Outcome {
     granted: bool,
 }
 
-impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
+impl<'a, M: Engine<Prepared: Searchable> + Sync> Question<'a, M> {
     fn new(many: &'a M, report: &Report, target: Target) -> Result<Self, WhyError> {
         let faults: Vec<Fault> = report.scenario.faults.iter().cloned().map(Fault::optional).collect();
         let trials = moves::trials(report, &faults, seeds(TRIALS));
         let is_about_waits = target == Target::Violates(Predicate::LV);
         let patience = (!is_about_waits).then(|| moves::patience(report));
         let scenario = Scenario { faults, expect: BTreeMap::new(), ..Scenario::clone(&report.scenario) };
-        Ok(Asked { many, target, scenario, trials, patience })
+        Ok(Question { many, target, scenario, trials, patience })
     }
 
     /// The result of a change whose own run is `own`; `None` if it cannot be run.
-    fn came(&self, change: &Change, own: &Summary, as_it_is: &[Outcome], jobs: NonZeroUsize) -> Option<Came> {
+    fn try_change(
+        &self,
+        change: &Change,
+        own: &Summary,
+        as_it_is: &[Outcome],
+        jobs: NonZeroUsize,
+    ) -> Option<ChangeOutcome> {
         if self.target.is_in(own) {
-            return Some(Came::Still);
+            return Some(ChangeOutcome::Still);
         }
         if own.grants.count == 0 {
-            return Some(Came::NoLock);
+            return Some(ChangeOutcome::NoLock);
         }
         let outcomes = self.outcomes(&change.scenario, jobs).ok()?;
-        Some(Came::Gone(Tried::of(&outcomes, as_it_is)))
+        Some(ChangeOutcome::Gone(TrialCounts::from_outcomes(&outcomes, as_it_is)))
     }
 
     /// The scenario with clients that give up before long. Where delays outlast a lock's timeouts, or a cut lasts, they
     /// would ask in vain for minutes, which took most of the time of a question.
-    fn hurried(&self, scenario: &Scenario) -> Scenario {
+    fn limit_patience(&self, scenario: &Scenario) -> Scenario {
         let mut hurried = scenario.clone();
         if let Some(patience) = self.patience {
             hurried.clients.iter_mut().for_each(|it| it.give_up_after = it.give_up_after.min(patience));
@@ -238,7 +244,7 @@ impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
     }
 
     fn outcomes(&self, scenario: &Scenario, jobs: NonZeroUsize) -> Result<Vec<Outcome>, PrepareError> {
-        let scenario = &self.hurried(scenario);
+        let scenario = &self.limit_patience(scenario);
         let prepared = self.many.prepare(scenario)?;
         let undecided = |run: &Summary| match self.target {
             Target::Violates(predicate) => run.verdicts.get(predicate).as_str() == "inconclusive",
@@ -246,7 +252,7 @@ impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
         };
         let outcome = |trial: &Trial| {
             // Of the scenario and not of its preparation, in which deaths last as long as `restart_after` says.
-            let tried = trial.of(scenario);
+            let tried = trial.apply(scenario);
             let run = match tried.links == scenario.links {
                 true => prepared
                     .with_faults(tried.faults)
@@ -264,11 +270,11 @@ impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
     }
 }
 
-impl Tried {
-    fn of(outcomes: &[Outcome], as_it_is: &[Outcome]) -> Tried {
+impl TrialCounts {
+    fn from_outcomes(outcomes: &[Outcome], as_it_is: &[Outcome]) -> TrialCounts {
         let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count() as u64;
         let pairs = outcomes.iter().zip(as_it_is);
-        Tried {
+        TrialCounts {
             violated: count(|it| it.violated),
             undecided: count(|it| it.undecided),
             without_grant: count(|it| !it.granted),
@@ -283,9 +289,9 @@ fn seeds(count: u64) -> impl Iterator<Item = Seed> {
 }
 
 /// The faults that had struck by a moment.
-fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
+fn faults_by(report: &Report, moment: &events::Moment) -> Vec<Fault> {
     let had_struck = |fault: &&Fault| {
-        let from = moves::struck(report, fault);
+        let from = moves::first_strike(report, fault);
         from.is_some_and(|from| if moment.faults_included { from <= moment.at } else { from < moment.at })
     };
     report.scenario.faults.iter().filter(had_struck).cloned().collect()
@@ -299,7 +305,7 @@ mod tests {
     use doublehold_scenarios::report::Grants;
 
     use super::*;
-    use crate::shrink::cast::without_client;
+    use crate::shrink::passes::remove_hosts_and_steps::remove_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {
@@ -309,8 +315,8 @@ mod tests {
         };
         let own = waits(&report.scenario);
         let hurried = |predicate| {
-            let asked = Asked::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
-            waits(&asked.hurried(&report.scenario))
+            let asked = Question::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
+            waits(&asked.limit_patience(&report.scenario))
         };
         assert!(own.iter().all(|wait| *wait > moves::patience(&report)), "{own:?}");
         assert_eq!(hurried(Predicate::P2), vec![moves::patience(&report); own.len()]);
@@ -321,9 +327,9 @@ mod tests {
     fn of_the_faults_of_an_instant_those_have_struck_that_the_moment_includes() {
         let report = LeanEngine.run(&catalog::load("clock-jump", &[]).unwrap(), 1);
         let (cut, step) = (&report.scenario.faults[0], &report.scenario.faults[1]);
-        let at = moves::struck(&report, step).expect("it strikes");
+        let at = moves::first_strike(&report, step).expect("it strikes");
         let by = |at: u64, faults_included: bool| {
-            let moment = happenings::Moment { at: TrueNs(at), faults_included, happened: Vec::new() };
+            let moment = events::Moment { at: TrueNs(at), faults_included, happened: Vec::new() };
             faults_by(&report, &moment)
         };
         assert_eq!(by(0, false), []);
@@ -333,7 +339,7 @@ mod tests {
         assert_eq!(by(at.0 + 1, false), [cut.clone(), step.clone()]);
         let mut never = report.clone();
         never.faults.iter_mut().filter(|it| it.fault == *cut).for_each(|it| it.from = None);
-        let moment = happenings::Moment { at, faults_included: true, happened: Vec::new() };
+        let moment = events::Moment { at, faults_included: true, happened: Vec::new() };
         assert_eq!(faults_by(&never, &moment), std::slice::from_ref(step));
     }
 
@@ -345,8 +351,8 @@ mod tests {
         };
         let was = [[1, 0, 1], [1, 0, 1], [0, 0, 1], [0, 1, 0], [1, 0, 1]].map(outcome);
         let is = [[1, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(outcome);
-        let expected = Tried { violated: 2, undecided: 2, without_grant: 3, both: 1 };
-        assert_eq!(Tried::of(&is, &was), expected);
+        let expected = TrialCounts { violated: 2, undecided: 2, without_grant: 3, both: 1 };
+        assert_eq!(TrialCounts::from_outcomes(&is, &was), expected);
     }
 
     /// Each trial prepared and run by itself, of a client that is granted the lock once at most; it never panics, which
@@ -355,15 +361,15 @@ mod tests {
     fn outcomes_are_those_of_each_trial() {
         let report = LeanEngine.run(&catalog::load("lease-pause", &[]).unwrap(), 1);
         for target in [Target::Violates(Predicate::LV), Target::Panics] {
-            let asked = Asked::new(&LeanEngine, &report, target).unwrap();
+            let asked = Question::new(&LeanEngine, &report, target).unwrap();
             let mut alone =
-                without_client(&asked.scenario, report.scenario.clients[1].host).expect("no thread");
+                remove_client(&asked.scenario, report.scenario.clients[1].host).expect("no thread");
             // Shorter than a run is: in most nobody can say when the lock is obtained again.
             alone.limits.time = Duration::from_secs(11);
             let outcomes = asked.outcomes(&alone, NonZeroUsize::MIN).unwrap();
             let (mut once, mut open) = (0, 0);
             for (trial, outcome) in asked.trials.iter().zip(&outcomes) {
-                let tried = trial.of(&asked.hurried(&alone));
+                let tried = trial.apply(&asked.limit_patience(&alone));
                 let run = LeanEngine.prepare(&tried).unwrap().judge(trial.seed);
                 let is_open =
                     target != Target::Panics && run.verdicts.get(Predicate::LV).as_str() == "inconclusive";
@@ -382,11 +388,11 @@ mod tests {
         let (report, run) = (prepared.run(1), prepared.judge(1));
         let change =
             Change { what: String::new(), scenario: Scenario::clone(&report.scenario), caveat: None };
-        let asked = |predicate| Asked::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
+        let asked = |predicate| Question::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
         let jobs = NonZeroUsize::MIN;
-        assert_eq!(asked(Predicate::P2).came(&change, &run, &[], jobs), Some(Came::Still));
+        assert_eq!(asked(Predicate::P2).try_change(&change, &run, &[], jobs), Some(ChangeOutcome::Still));
         let nobody = Summary { grants: Grants { count: 0, refusal: None }, ..run };
-        assert_eq!(asked(Predicate::WR).came(&change, &nobody, &[], jobs), Some(Came::NoLock));
+        assert_eq!(asked(Predicate::WR).try_change(&change, &nobody, &[], jobs), Some(ChangeOutcome::NoLock));
         let scenario = asked(Predicate::P2).scenario;
         assert!(scenario.expect.is_empty() && scenario.faults.iter().all(|fault| fault.optional));
         assert!(!report.scenario.faults.iter().any(|fault| fault.optional), "or this says nothing");

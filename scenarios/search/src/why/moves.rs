@@ -40,7 +40,7 @@ pub(super) struct Trial {
 
 impl Trial {
     /// A changed scenario in this trial, but for the seed.
-    pub(super) fn of(&self, scenario: &Scenario) -> Scenario {
+    pub(super) fn apply(&self, scenario: &Scenario) -> Scenario {
         let links = self.delays.as_ref().filter(|_| scenario.hosts.len() <= HOSTS_MAX);
         let links = links.map_or_else(|| scenario.links.clone(), |label| links_of(scenario, label));
         Scenario { faults: self.faults(&scenario.faults), links, ..scenario.clone() }
@@ -57,14 +57,14 @@ impl Trial {
 pub(super) fn trials(report: &Report, faults: &[Fault], seeds: impl Iterator<Item = Seed>) -> Vec<Trial> {
     let lease = longest_lease(&report.scenario);
     let struck: Vec<Option<TrueNs>> =
-        report.scenario.faults.iter().map(|fault| struck(report, fault)).collect();
+        report.scenario.faults.iter().map(|fault| first_strike(report, fault)).collect();
     let trial = |(number, other): (u64, Seed)| {
         let label = format!("why/trial/{number}");
         let mut stream = Stream::new(report.seed, &label);
         let are_moved = number % 4 != 0 && !faults.is_empty();
         let only = (stream.below(2) == 0).then(|| stream.below(faults.len().max(1) as u64) as usize);
         let mut to = |place: usize, fault: &Fault| match are_moved && only.is_none_or(|only| only == place) {
-            true => moved(fault, struck[place], lease, &mut stream),
+            true => move_fault(fault, struck[place], lease, &mut stream),
             false => fault.clone(),
         };
         let moved =
@@ -118,11 +118,11 @@ fn each_delay(law: &DelayLaw, other: impl Fn(Duration) -> Duration) -> DelayLaw 
 }
 
 /// When a fault first struck.
-pub(super) fn struck(report: &Report, fault: &Fault) -> Option<TrueNs> {
+pub(super) fn first_strike(report: &Report, fault: &Fault) -> Option<TrueNs> {
     report.faults.iter().filter(|it| it.fault == *fault).filter_map(|it| it.from).min()
 }
 
-fn moved(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut Stream) -> Fault {
+fn move_fault(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut Stream) -> Fault {
     let mut moved = fault.clone();
     let has_length = moved.lasting.is_some() || size_of(&mut moved.effect).is_some();
     let of_length = has_length && stream.below(2) == 0;
@@ -132,12 +132,12 @@ fn moved(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut St
     if of_length {
         let least = if fault.effect.kind().nature == Nature::Death { Duration::ZERO } else { SMALLEST };
         if let Some(lasting) = &mut moved.lasting {
-            *lasting = other(*lasting, lease, stream).max(least);
+            *lasting = vary_length(*lasting, lease, stream).max(least);
         }
         match size_of(&mut moved.effect) {
-            Some(Slot::Delay(_, by)) => *by = other(*by, lease, stream).max(SMALLEST),
+            Some(Slot::Delay(_, by)) => *by = vary_length(*by, lease, stream).max(SMALLEST),
             Some(Slot::Step(by)) => {
-                let size = other(Duration::from_nanos(by.unsigned_abs()), lease, stream).max(SMALLEST);
+                let size = vary_length(Duration::from_nanos(by.unsigned_abs()), lease, stream).max(SMALLEST);
                 *by = by.signum() * i64::try_from(size.as_nanos()).unwrap_or(i64::MAX);
             }
             _ => {}
@@ -160,13 +160,13 @@ fn moment(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut S
     };
     let stays_with_event = is_event && (fault.each || stream.below(2) == 0);
     match at {
-        Some(at) if !stays_with_event => (When::At(other(at, lease, stream)), false),
+        Some(at) if !stays_with_event => (When::At(vary_length(at, lease, stream)), false),
         _ => (fault.at.clone().delayed(amount(lease, stream)), fault.each),
     }
 }
 
 /// A length somewhat shorter or longer than this one.
-fn other(than: Duration, lease: Duration, stream: &mut Stream) -> Duration {
+fn vary_length(than: Duration, lease: Duration, stream: &mut Stream) -> Duration {
     if stream.below(2) == 0 && than > SMALLEST {
         return than.saturating_sub(amount(lease.min(than), stream));
     }

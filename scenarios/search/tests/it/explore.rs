@@ -16,7 +16,7 @@ use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{
     Engine, LeanEngine, Prepared, PreparedSim, Searchable, SimEngine, Stepped, catalog,
 };
-use doublehold_search::explore::{CLIENTS, Exploration, Explored, Place, Tried, small_world};
+use doublehold_search::explore::{CLIENTS, Exploration, Explored, Place, TriedPlacement, small_world};
 use doublehold_search::shrink::Target;
 
 const SEED: u64 = 1;
@@ -184,7 +184,7 @@ fn any_number_of_threads_and_any_interruption_find_the_same() {
     let whole = explore_with(&exploration, 1);
     assert!(whole.complete && !whole.findings.is_empty());
     assert_eq!(explore_with(&exploration, 3), whole);
-    let kept = |found: &Explored| exploration.keep(found).unwrap();
+    let kept = |found: &Explored| exploration.to_checkpoint(found).unwrap();
     let (mut parts, mut found) = (0, exploration.begin());
     while !found.complete {
         let stop = AtomicBool::new(false);
@@ -209,7 +209,7 @@ fn another_search_is_not_gone_on_with() {
     let search =
         |lock: &str, kind: &str, faults| Exploration::new(&tiny(lock), &[kind], faults, SEED).unwrap();
     let one = search("single", "pause", 1);
-    let text = one.keep(&one.begin()).unwrap();
+    let text = one.to_checkpoint(&one.begin()).unwrap();
     let refused = |other: &Exploration| other.resume(&text).unwrap_err().to_string();
     assert_eq!(
         refused(&search("single", "crash", 1)),
@@ -306,7 +306,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
     let mut found = exploration.begin();
     // A few sets of two will do.
     let stop = AtomicBool::new(false);
-    let each = |places: &[Place], _: &Tried| stop.store(places.len() == 2, Ordering::Relaxed);
+    let each = |places: &[Place], _: &TriedPlacement| stop.store(places.len() == 2, Ordering::Relaxed);
     found = exploration.run(found, NonZeroUsize::MIN, || stop.load(Ordering::Relaxed), each);
     assert!(!found.complete && found.tried[1] > 0);
     let mut sizes = BTreeMap::new();
@@ -322,7 +322,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
             let run = SimEngine.run(&shown, SEED);
             let is_so = run.verdicts.get(predicate).as_str() == "violated";
             assert_eq!(run.judgement() == Judgement::AsExpected, is_so, "{}", shown.story);
-            assert_eq!(exploration.is_so_on(&SimEngine, *finding, example).unwrap(), is_so);
+            assert_eq!(exploration.is_reproduced_on(&SimEngine, *finding, example).unwrap(), is_so);
             assert_eq!(exploration.why_undecided(predicate, example), None);
             assert_eq!(shown.claim.starts_with("One fault is enough"), faults.len() == 1, "{}", shown.claim);
             let mut words = in_words(&faults);
@@ -341,7 +341,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
         assert!(exploration.why_undecided(*predicate, &unsaid.example).is_some(), "{predicate}");
     }
     assert!(!found.unsaid.is_empty());
-    assert_eq!(exploration.resume(&exploration.keep(&found).unwrap()).unwrap(), found);
+    assert_eq!(exploration.resume(&exploration.to_checkpoint(&found).unwrap()).unwrap(), found);
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn what_breaks_without_a_fault_is_found_before_the_first_is_placed() {
     let exploration = Exploration::new(&scenario, &["pause"], 1, SEED).unwrap();
     let overlap = Target::Violates(Predicate::P1);
     let begun = exploration.begin();
-    assert_eq!((begun.findings[&overlap].runs, begun.distinct()), (1, 1));
+    assert_eq!((begun.findings[&overlap].runs, begun.distinct_traces()), (1, 1));
     let found = explore_with(&exploration, 2);
     let minimal: Vec<_> = found.findings[&overlap].minimal.values().collect();
     assert!(found.findings[&overlap].runs > 1, "with faults it breaks as well");

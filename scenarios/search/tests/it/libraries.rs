@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use doublehold_lockimpl::{Descriptor, descriptors};
-use doublehold_search::explore::{CLIENTS, Exploration, Kinds, Place, Tried, small_world};
+use doublehold_search::explore::{CLIENTS, Exploration, Kinds, Place, TriedPlacement, small_world};
 use doublehold_search::shrink::Target;
 
 const GOLDEN: &str = "libraries.txt";
@@ -21,10 +21,10 @@ fn line(lock: &Descriptor, locks: &[Descriptor]) -> String {
     let name = lock.name;
     let scenario = small_world(lock, CLIENTS, 1).scenario(name, locks.to_vec());
     let scenario = scenario.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let exploration = Exploration::new(&scenario, &Kinds::of(&scenario), 1, 1);
+    let exploration = Exploration::new(&scenario, &Kinds::applicable_words(&scenario), 1, 1);
     let exploration = exploration.unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut violated: BTreeMap<Target, u64> = BTreeMap::new();
-    let each = |places: &[Place], tried: &Tried| {
+    let each = |places: &[Place], tried: &TriedPlacement| {
         assert!(
             !places.is_empty() || tried.findings.is_empty(),
             "{name} without a fault: {:?}",

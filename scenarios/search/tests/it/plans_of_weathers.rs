@@ -132,7 +132,7 @@ fn what_a_shrink_leaves_of_a_run_under_weather_is_a_plan_that_is_read_again() {
     for name in ["failover-before-replication", "quiet/replicated", "lease-pause", "quiet/redlock"] {
         // Not every run under weather violates something.
         let prepared = LeanEngine.prepare(&under_random_weather(name, &mut stream)).unwrap();
-        let violating = |seed: u64| Some((Target::of(&prepared.judge(seed))?, seed));
+        let violating = |seed: u64| Some((Target::find_in(&prepared.judge(seed))?, seed));
         let Some((target, seed)) = (1..=8).find_map(violating) else { continue };
         let report = prepared.run(seed);
         let effort = Effort { replays_max: 1_000, ..Effort::default() };
@@ -153,7 +153,7 @@ fn every_fault_that_a_search_places_in_a_run_under_weather_can_be_written() {
         let scenario = under_random_weather(&entry.name, &mut stream);
         let run = SimEngine.run(&scenario, 1);
         let steps = SimEngine.prepare(&run.scenario).unwrap().steps(1);
-        let kinds = Kinds::named(&Kinds::of(&scenario), &scenario).unwrap();
+        let kinds = Kinds::parse(&Kinds::applicable_words(&scenario), &scenario).unwrap();
         let mut seen = BTreeSet::new();
         let faults: Vec<Fault> = steps
             .into_iter()

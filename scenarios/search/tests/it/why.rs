@@ -8,7 +8,9 @@ use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, catalog};
 use doublehold_search::shrink::Target;
-use doublehold_search::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why, WhyError, why};
+use doublehold_search::why::{
+    Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why, WhyError, why,
+};
 
 fn of(scenario: &Scenario, seed: u64, predicate: Option<Predicate>, jobs: usize) -> Result<Why, WhyError> {
     let jobs = NonZeroUsize::new(jobs).unwrap();
@@ -24,14 +26,14 @@ fn read(text: &str) -> Scenario {
     source.read().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn change<'a>(why: &'a Why, what: &str) -> &'a Changed {
+fn change<'a>(why: &'a Why, what: &str) -> &'a TriedChange {
     let found = why.changes.iter().find(|change| change.what.contains(what));
     found.unwrap_or_else(|| panic!("no `{what}` in {:#?}", why.changes))
 }
 
-fn tried(why: &Why, what: &str) -> Tried {
+fn tried(why: &Why, what: &str) -> TrialCounts {
     match change(why, what).came {
-        Came::Gone(tried) => tried,
+        ChangeOutcome::Gone(tried) => tried,
         ref other => panic!("{what}: {other:?}"),
     }
 }
@@ -65,7 +67,7 @@ fn of_a_clock_jump_the_step_decides_and_each_of_its_conditions_is_named() {
         assert_eq!(tried(&why, gone).violated, 0, "{gone}");
     }
     for still in ["lock.jitter", "persistence = always", "lock.release = plain-delete"] {
-        assert_eq!(change(&why, still).came, Came::Still, "{still}");
+        assert_eq!(change(&why, still).came, ChangeOutcome::Still, "{still}");
     }
 }
 
@@ -155,8 +157,8 @@ fn a_share_that_falls_and_rises_again_is_told_as_it_is() {
         "without faults, trials are other seeds: {:?}",
         why.as_it_is
     );
-    assert_eq!(change(&why, "lock.ttl = 5s").came, Came::Still);
-    assert_eq!(tried(&why, "lock.ttl = 20s"), Tried::default());
+    assert_eq!(change(&why, "lock.ttl = 5s").came, ChangeOutcome::Still);
+    assert_eq!(tried(&why, "lock.ttl = 20s"), TrialCounts::default());
     // c1 alone is left of the two chances: with c3 to wait in its place.
     assert!(is_near(tried(&why, "without the client c3").violated, TRIALS, 0.9), "{:#?}", why.changes);
 }

@@ -82,7 +82,7 @@ pub struct TimedSentence {
 pub fn examples_in(folder: &Path) -> Result<Vec<Example>, RecordsError> {
     let path = folder.join(EXAMPLES);
     let mut text = String::new();
-    match opening::for_reading(&path).and_then(|mut file| file.read_to_string(&mut text)) {
+    match opening::open_for_reading(&path).and_then(|mut file| file.read_to_string(&mut text)) {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(RecordsError::io("read", &path, source)),
@@ -95,7 +95,7 @@ pub fn examples_in(folder: &Path) -> Result<Vec<Example>, RecordsError> {
             Err(_) if number == lines.len() => {}
             Err(error) => {
                 let cause = format!("line {number} is no example: {}", shorten(&error.to_string()));
-                return Err(RecordsError::refused(&path, cause, "remove the file, and sweep again"));
+                return Err(RecordsError::unusable(&path, cause, "remove the file, and sweep again"));
             }
         }
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 use doublehold_text::list;
 
 use super::difference::{Difference, difference};
-use super::sound::Checker;
-use super::{Records, RecordsError, shown};
+use super::validate::RecordsChecker;
+use super::{Records, RecordsError, display_path};
 use crate::sweep::{Batch, Order, PartialHeader, StudyHeader};
 
 /// A shard that is being read, with its next batch.
@@ -42,33 +42,37 @@ pub fn merge(
     let mut heads = Vec::new();
     for path in files {
         let Some(mut records) = Records::open(path)? else {
-            return Err(RecordsError::refused(path, "it has no header", "sweep that shard again"));
+            return Err(RecordsError::unusable(path, "it has no header", "sweep that shard again"));
         };
         let next = records.next_batch()?;
         heads.push(Head { records, next });
     }
-    let header = whole(&heads, is_partial)?;
+    let header = combined_header(&heads, is_partial)?;
     let failed = |source| RecordsError::io("write", Path::new("runs.jsonl"), source);
     let line = serde_json::to_vec(&header).map_err(|error| failed(std::io::Error::other(error)))?;
     output.write_all(&line).and_then(|()| output.write_all(b"\n")).map_err(failed)?;
-    let mut checker = Checker::of(&header).map_err(|unsound| heads[0].records.refused(unsound))?;
+    let mut checker =
+        RecordsChecker::new(&header).map_err(|unsound| heads[0].records.error_at_line(unsound))?;
     let mut last: Option<(u64, usize)> = None;
     while let Some((place, first)) = first(&header, &heads) {
         if let Some((_, other)) = last.filter(|(before, _)| *before == place) {
-            return Err(twice(&heads[first], &heads[other]));
+            return Err(duplicate_error(&heads[first], &heads[other]));
         }
         let head = &mut heads[first];
         if let Some(batch) = &head.next {
-            checker.next(batch).map_err(|unsound| head.records.refused(unsound))?;
+            checker.next(batch).map_err(|unsound| head.records.error_at_line(unsound))?;
         }
         // As it was written: reading and writing a number again may change its last digit.
         output.write_all(head.records.line()).map_err(failed)?;
         head.next = head.records.next_batch()?;
         last = Some((place, first));
     }
-    checker.end().map_err(|unsound| heads[0].records.refused(unsound))?;
-    let torn =
-        heads.iter().filter(|head| head.records.is_torn()).map(|head| shown(head.records.path())).collect();
+    checker.end().map_err(|unsound| heads[0].records.error_at_line(unsound))?;
+    let torn = heads
+        .iter()
+        .filter(|head| head.records.is_torn())
+        .map(|head| display_path(head.records.path()))
+        .collect();
     Ok(Merged { header, torn })
 }
 
@@ -78,17 +82,17 @@ fn first(header: &StudyHeader, heads: &[Head]) -> Option<(u64, usize)> {
     heads.iter().enumerate().filter_map(|(head, it)| Some((place(it)?, head))).min()
 }
 
-fn twice(head: &Head, other: &Head) -> RecordsError {
+fn duplicate_error(head: &Head, other: &Head) -> RecordsError {
     let (number, cell) = head.next.as_ref().map_or((0, 0), |batch| (batch.batch, batch.cell));
     let cause =
-        format!("the batch {number} of cell {cell} is in it and in `{}`", shown(other.records.path()));
-    RecordsError::refused(head.records.path(), cause, "a file was changed: sweep both shards again")
+        format!("the batch {number} of cell {cell} is in it and in `{}`", display_path(other.records.path()));
+    RecordsError::unusable(head.records.path(), cause, "a file was changed: sweep both shards again")
 }
 
 /// The header of the whole, if these are all its shards, or of a part of it.
-fn whole(heads: &[Head], is_partial: bool) -> Result<StudyHeader, RecordsError> {
+fn combined_header(heads: &[Head], is_partial: bool) -> Result<StudyHeader, RecordsError> {
     let Some(one) = heads.first() else {
-        return Err(RecordsError::refused(
+        return Err(RecordsError::unusable(
             Path::new("."),
             "no records are named",
             "name the shards' folders",
@@ -116,10 +120,10 @@ fn whole(heads: &[Head], is_partial: bool) -> Result<StudyHeader, RecordsError> 
 
 fn same_shard(path: &Path, other: &Path, (number, of): (u64, u64)) -> RecordsError {
     if path == other {
-        return RecordsError::refused(path, "it is named twice", "name each file once");
+        return RecordsError::unusable(path, "it is named twice", "name each file once");
     }
-    let cause = format!("they are shard {number} of {of}, and so is `{}`", shown(other));
-    RecordsError::refused(path, cause, "name each shard once: leave one of them out")
+    let cause = format!("they are shard {number} of {of}, and so is `{}`", display_path(other));
+    RecordsError::unusable(path, cause, "name each shard once: leave one of them out")
 }
 
 fn refuse_other_division(head: &Head, one: &Head) -> Result<(), RecordsError> {
@@ -127,10 +131,10 @@ fn refuse_other_division(head: &Head, one: &Head) -> Result<(), RecordsError> {
     if parts == of {
         return Ok(());
     }
-    let first = shown(one.records.path());
+    let first = display_path(one.records.path());
     let cause = format!("they are shard {number} of {parts}, and `{first}` is one of {of}");
     let hint = "merge shards of one number of shards: leave the others out";
-    Err(RecordsError::refused(head.records.path(), cause, hint))
+    Err(RecordsError::unusable(head.records.path(), cause, hint))
 }
 
 /// Records of a whole study cannot be merged with any others.
@@ -139,16 +143,16 @@ fn refuse_whole(head: &Head, count: usize) -> Result<(), RecordsError> {
         return Ok(());
     }
     let hint = "leave the file out; `doublehold report DIR DIR` makes one page of several sweeps";
-    Err(RecordsError::refused(head.records.path(), "they are of a whole study, and of no shard", hint))
+    Err(RecordsError::unusable(head.records.path(), "they are of a whole study, and of no shard", hint))
 }
 
 fn refuse_other_study(head: &Head, one: &Head) -> Result<(), RecordsError> {
-    let first = format!("`{}`", shown(one.records.path()));
+    let first = format!("`{}`", display_path(one.records.path()));
     match difference(head.records.header(), (one.records.header(), &first)) {
         None => Ok(()),
         Some(Difference { cause, hint }) => {
             let cause = format!("they and {first} are not of one study: {cause}");
-            Err(RecordsError::refused(
+            Err(RecordsError::unusable(
                 head.records.path(),
                 cause,
                 format!("{hint}; or leave one of them out"),
@@ -171,5 +175,5 @@ fn refuse_missing(seen: &BTreeMap<u64, &Path>, of: u64, one: &Path) -> Result<()
     let hint = format!(
         "name them too; `--shard {first}/{of}` makes one that was not swept, and `--partial` takes what there is"
     );
-    Err(RecordsError::refused(one, cause, hint))
+    Err(RecordsError::unusable(one, cause, hint))
 }

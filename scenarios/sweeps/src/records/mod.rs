@@ -6,11 +6,11 @@
 
 mod difference;
 mod examples;
+mod header_check;
 mod merge;
 pub mod opening;
 mod read;
-mod sound;
-mod stated;
+mod validate;
 mod write;
 
 use std::io;
@@ -20,8 +20,8 @@ use doublehold_text::{clean, list};
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
 pub use merge::{Merged, merge};
 pub use read::Records;
-pub use sound::is_precise;
 use thiserror::Error;
+pub use validate::is_precise;
 pub use write::{Begun, Journal};
 
 use crate::sweep::{PartialHeader, Shard};
@@ -59,15 +59,15 @@ impl RecordsError {
             "read" => "name a folder that `doublehold sweep` wrote to",
             _ => "name a folder that you may write to",
         };
-        RecordsError::Io { what, file: shown(file), source, hint }
+        RecordsError::Io { what, file: display_path(file), source, hint }
     }
 
-    pub(crate) fn refused(file: &Path, cause: impl Into<String>, hint: impl Into<String>) -> RecordsError {
-        RecordsError::Refused { file: shown(file), cause: cause.into(), hint: hint.into() }
+    pub(crate) fn unusable(file: &Path, cause: impl Into<String>, hint: impl Into<String>) -> RecordsError {
+        RecordsError::Refused { file: display_path(file), cause: cause.into(), hint: hint.into() }
     }
 }
 
-fn shown(file: &Path) -> String {
+fn display_path(file: &Path) -> String {
     clean(&file.to_string_lossy())
 }
 
@@ -89,7 +89,7 @@ pub fn file_name(shard: Shard) -> String {
     if shard == Shard::WHOLE {
         "runs.jsonl".to_owned()
     } else {
-        format!("runs.{}-of-{}.jsonl", shard.number(), shard.of())
+        format!("runs.{}-of-{}.jsonl", shard.number(), shard.total())
     }
 }
 
@@ -113,7 +113,7 @@ pub fn files_in(place: &Path) -> Result<Vec<PathBuf>, RecordsError> {
     }
     files.sort();
     if files.is_empty() {
-        return Err(RecordsError::refused(
+        return Err(RecordsError::unusable(
             place,
             "it has no `runs.jsonl`",
             "name a folder that `doublehold sweep` wrote to",

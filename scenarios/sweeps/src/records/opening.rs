@@ -35,7 +35,7 @@ pub struct Refusal {
 /// # Errors
 ///
 /// If the system refuses it, or it is no file.
-pub fn for_reading(path: &Path) -> io::Result<File> {
+pub fn open_for_reading(path: &Path) -> io::Result<File> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() {
         return File::open(path);
@@ -48,10 +48,10 @@ pub fn for_reading(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// If the system refuses it.
-pub fn for_writing(path: &str) -> io::Result<File> {
+pub fn open_for_writing(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
-    at_once(&mut options, path)
+    open_at_once(&mut options, path)
 }
 
 /// Calls `open` until it succeeds or fails for another reason than a pipe that nobody reads yet.
@@ -59,7 +59,7 @@ pub fn for_writing(path: &str) -> io::Result<File> {
 /// # Errors
 ///
 /// If nobody reads the pipe after a moment, or the system refuses it for another reason.
-pub fn patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
+pub fn open_patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
     let asked = Instant::now();
     loop {
         match open() {
@@ -84,7 +84,7 @@ fn refusal(path: &str, source: io::Error) -> Refusal {
 }
 
 #[cfg(unix)]
-fn at_once(options: &mut OpenOptions, path: &str) -> io::Result<File> {
+fn open_at_once(options: &mut OpenOptions, path: &str) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -97,7 +97,7 @@ fn at_once(options: &mut OpenOptions, path: &str) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn at_once(options: &mut OpenOptions, path: &str) -> io::Result<File> {
+fn open_at_once(options: &mut OpenOptions, path: &str) -> io::Result<File> {
     options.open(path)
 }
 

@@ -1,5 +1,5 @@
 //! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. Records that no
-//! sweep writes are refused here, whoever reads (see `sound`).
+//! sweep writes are refused here, whoever reads (see `validate`).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::RecordsError;
 use super::opening;
-use super::sound::{Checker, Unsound};
+use super::validate::{InvalidRecords, RecordsChecker};
 use crate::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
 
 /// A file of records, being read.
@@ -18,7 +18,7 @@ pub struct Records {
     path: PathBuf,
     reader: BufReader<File>,
     header: StudyHeader,
-    checker: Checker,
+    checker: RecordsChecker,
     line: Vec<u8>,
     /// How many lines were read.
     lines: u64,
@@ -42,7 +42,8 @@ impl Records {
     ///
     /// If the file cannot be read, is no such file, or is of another version.
     pub fn open(path: &Path) -> Result<Option<Records>, RecordsError> {
-        let file = opening::for_reading(path).map_err(|source| RecordsError::io("read", path, source))?;
+        let file =
+            opening::open_for_reading(path).map_err(|source| RecordsError::io("read", path, source))?;
         let mut reader = BufReader::new(file);
         let mut line = Vec::new();
         read_line(&mut reader, &mut line).map_err(|source| RecordsError::io("read", path, source))?;
@@ -50,8 +51,8 @@ impl Records {
             return Ok(None);
         }
         let header = header(path, &line)?;
-        let checker = Checker::of(&header).map_err(|Unsound { cause, hint }| {
-            RecordsError::refused(path, format!("line 1: {cause}"), hint)
+        let checker = RecordsChecker::new(&header).map_err(|InvalidRecords { cause, hint }| {
+            RecordsError::unusable(path, format!("line 1: {cause}"), hint)
         })?;
         let (path, whole) = (path.to_owned(), line.len() as u64);
         Ok(Some(Records { path, reader, header, checker, line, lines: 1, whole, torn: false }))
@@ -68,7 +69,7 @@ impl Records {
     }
 
     /// How many bytes of the file were read, up to the end of a whole line.
-    pub fn whole(&self) -> u64 {
+    pub fn bytes_read(&self) -> u64 {
         self.whole
     }
 
@@ -95,13 +96,13 @@ impl Records {
         };
         match sound {
             Ok(()) => Ok(batch),
-            Err(unsound) => Err(self.refused(unsound)),
+            Err(unsound) => Err(self.error_at_line(unsound)),
         }
     }
 
     /// The error for unsound records, with the number of the line that was read last.
-    pub(super) fn refused(&self, Unsound { cause, hint }: Unsound) -> RecordsError {
-        RecordsError::refused(&self.path, format!("line {}: {cause}", self.lines), hint)
+    pub(super) fn error_at_line(&self, InvalidRecords { cause, hint }: InvalidRecords) -> RecordsError {
+        RecordsError::unusable(&self.path, format!("line {}: {cause}", self.lines), hint)
     }
 
     fn next_line(&mut self) -> Result<Option<Batch>, RecordsError> {
@@ -126,7 +127,7 @@ impl Records {
                 self.torn = true;
                 Ok(None)
             }
-            Err(error) => Err(RecordsError::refused(
+            Err(error) => Err(RecordsError::unusable(
                 &self.path,
                 format!("line {} is no batch: {}", self.lines, shorten(&error.to_string())),
                 "the file was changed: cut it off before that line and sweep again, or begin anew in another folder",
@@ -142,7 +143,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<(
 fn header(path: &Path, line: &[u8]) -> Result<StudyHeader, RecordsError> {
     let version: Version = serde_json::from_slice(line).map_err(|_| {
         let hint = "name a folder that `doublehold sweep` wrote to";
-        RecordsError::refused(path, "its first line is not the header of a sweep", hint)
+        RecordsError::unusable(path, "its first line is not the header of a sweep", hint)
     })?;
     if !(FIRST_FORMAT..=FORMAT).contains(&version.sweep) {
         let cause = format!(
@@ -150,7 +151,7 @@ fn header(path: &Path, line: &[u8]) -> Result<StudyHeader, RecordsError> {
             shorten(&version.program),
             version.sweep
         );
-        return Err(RecordsError::refused(
+        return Err(RecordsError::unusable(
             path,
             cause,
             "use that version, or sweep again into another folder",
@@ -158,6 +159,6 @@ fn header(path: &Path, line: &[u8]) -> Result<StudyHeader, RecordsError> {
     }
     serde_json::from_slice(line).map_err(|error| {
         let cause = format!("its header is damaged: {}", shorten(&error.to_string()));
-        RecordsError::refused(path, cause, "sweep again into another folder")
+        RecordsError::unusable(path, cause, "sweep again into another folder")
     })
 }

@@ -43,7 +43,7 @@ impl Journal {
         // begin anew.
         if path.is_symlink() {
             let hint = "put the file itself there, or sweep into another folder with `--out DIR`";
-            return Err(RecordsError::refused(path, "they are a link to another file", hint));
+            return Err(RecordsError::unusable(path, "they are a link to another file", hint));
         }
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -70,11 +70,11 @@ impl Journal {
         if let Some(difference) = difference(records.header(), (header, "this sweep")) {
             let hint = "sweep into another folder with `--out DIR`, or remove this one";
             let cause = format!("they are of another sweep: {}", difference.cause);
-            return Err(RecordsError::refused(&self.path, cause, hint));
+            return Err(RecordsError::unusable(&self.path, cause, hint));
         }
         if records.header().partial.is_some() {
             let hint = "merge them again once all shards are finished, or sweep into another folder";
-            return Err(RecordsError::refused(
+            return Err(RecordsError::unusable(
                 &self.path,
                 "they are a part of a study, merged with `--partial`",
                 hint,
@@ -83,19 +83,19 @@ impl Journal {
         let mut runs = 0;
         while let Some(batch) = records.next_batch()? {
             match order.hand_out() {
-                HandOut::Run(unit) if is_of(unit, &batch) => order.told(&batch),
-                _ => return Err(self.misplaced(&batch)),
+                HandOut::Run(unit) if is_batch_of(unit, &batch) => order.add_batch(&batch),
+                _ => return Err(self.misplaced_error(&batch)),
             }
             runs += batch.runs;
         }
-        Ok((records.whole(), Begun { runs, is_torn: records.is_torn() }))
+        Ok((records.bytes_read(), Begun { runs, is_torn: records.is_torn() }))
     }
 
     /// The error for a batch that is out of its turn.
-    fn misplaced(&self, batch: &Batch) -> RecordsError {
+    fn misplaced_error(&self, batch: &Batch) -> RecordsError {
         let (number, cell) = (batch.batch, batch.cell);
         let cause = format!("the batch {number} of cell {cell} is not where it belongs in this sweep");
-        RecordsError::refused(&self.path, cause, "sweep into another folder with `--out DIR`")
+        RecordsError::unusable(&self.path, cause, "sweep into another folder with `--out DIR`")
     }
 
     /// Adds a batch.
@@ -111,7 +111,7 @@ impl Journal {
     }
 }
 
-fn is_of(unit: Unit, batch: &Batch) -> bool {
+fn is_batch_of(unit: Unit, batch: &Batch) -> bool {
     let is_whole = batch.runs == unit.runs || batch.weight == Some(0.0);
     is_whole && (unit.cell.0, unit.stratum, unit.batch) == (batch.cell, batch.stratum, batch.batch)
 }
@@ -119,7 +119,7 @@ fn is_of(unit: Unit, batch: &Batch) -> bool {
 fn lock(path: &Path, file: &File) -> Result<(), RecordsError> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(RecordsError::refused(
+        Err(TryLockError::WouldBlock) => Err(RecordsError::unusable(
             path,
             "another sweep is writing them",
             "wait for it, or sweep into another folder with `--out DIR`",

@@ -9,7 +9,7 @@ use crate::sweep::{Batch, StudyHeader, Sums};
 impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
     /// count as unexplored.
-    pub fn stratified(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
+    pub fn stratify(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
         let stratum = |row: &Batch| Stratum { weight: row.weight(), part: self.part(header, row, predicate) };
         let strata: Vec<Stratum> = self.strata.values().map(stratum).collect();
         let beyond = self.strata.values().find_map(|row| row.beyond).unwrap_or(0.0);
@@ -43,15 +43,15 @@ impl Cell {
     /// without a fault, such runs are made all the same. Once any is known in which something does, they count as all
     /// others do, for each predicate.
     pub fn part(&self, header: &StudyHeader, row: &Batch, predicate: Predicate) -> Part {
-        if row.stratum == 0 && header.quiet_holds && !self.goes_wrong_quietly() {
+        if row.stratum == 0 && header.quiet_holds && !self.fails_without_faults() {
             return Part::Impossible;
         }
-        let count = row.of(predicate);
+        let count = row.count(predicate);
         Part::Counted(PartlyDecided::new(count.violated, count.undecided, row.runs))
     }
 
     /// True if a run without a fault is known that violates anything, where such runs were made here.
-    pub fn goes_wrong_quietly(&self) -> bool {
+    pub fn fails_without_faults(&self) -> bool {
         let is_violated = |quiet: &Batch| quiet.predicates.values().any(|count| count.violated > 0);
         self.strata.get(&0).is_some_and(|quiet| self.is_refuted || is_violated(quiet))
     }

@@ -3,15 +3,15 @@
 //! Only sums: which rate follows from them, and how sure it is, is for statistics to say. Read
 //! in one pass, a batch at a time; what is kept grows with the number of cells and not with that of runs.
 
-mod apart;
 mod estimate;
 mod pairs;
+mod ranking;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use apart::Apart;
 pub use pairs::Pairs;
+pub use ranking::Ranking;
 
 use crate::records::{Records, RecordsError};
 use crate::sweep::{Batch, StudyHeader};
@@ -44,13 +44,13 @@ impl Results {
     /// # Errors
     ///
     /// If it cannot be read, has no header, or has what no sweep writes.
-    pub fn read(path: &Path) -> Result<Results, RecordsError> {
+    pub fn read_file(path: &Path) -> Result<Results, RecordsError> {
         let Some(mut records) = Records::open(path)? else {
-            return Err(RecordsError::refused(path, "it has no header", "sweep the study again"));
+            return Err(RecordsError::unusable(path, "it has no header", "sweep the study again"));
         };
         let header = records.header().clone();
         let mut cells: BTreeMap<u64, Cell> = BTreeMap::new();
-        let mut pairs = Pairs::of(&header);
+        let mut pairs = Pairs::from_header(&header);
         while let Some(batch) = records.next_batch()? {
             pairs.add(&batch);
             cells.entry(batch.cell).or_default().add(batch);

@@ -40,7 +40,7 @@ struct Marks {
 
 impl Marks {
     /// The runs that are violated, held, and undecided, as bits.
-    fn of(&self, number: usize) -> [u64; 3] {
+    fn bits(&self, number: usize) -> [u64; 3] {
         let (undecided, violated) = (self.undecided[number], self.violated[number]);
         [violated & !undecided, self.made & !violated & !undecided, undecided]
     }
@@ -50,7 +50,7 @@ impl Pairs {
     /// At how many points of the grid pairs are counted.
     pub const POINTS: usize = 6;
 
-    pub(super) fn of(header: &StudyHeader) -> Pairs {
+    pub(super) fn from_header(header: &StudyHeader) -> Pairs {
         let designs = header.designs.len() as u64;
         Pairs { designs, is_divided: header.strata.len() > 1, ..Pairs::default() }
     }
@@ -108,7 +108,7 @@ impl Pairs {
             let pairs = self.counts.entry((self.row.0, first, second, predicate)).or_default();
             for (one, other) in one.iter().zip(other) {
                 let made = one.made & other.made;
-                let ([violated, held, undecided], theirs) = (one.of(number), other.of(number));
+                let ([violated, held, undecided], theirs) = (one.bits(number), other.bits(number));
                 let count = |one: u64, other: usize| u64::from((made & one & theirs[other]).count_ones());
                 let decided = &mut pairs.decided;
                 decided.both += count(violated, VIOLATED);
@@ -125,7 +125,7 @@ impl Pairs {
     }
 }
 
-/// The places of [`Marks::of`].
+/// The places of [`Marks::bits`].
 const VIOLATED: usize = 0;
 const HELD: usize = 1;
 const UNDECIDED: usize = 2;

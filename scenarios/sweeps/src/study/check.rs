@@ -28,13 +28,13 @@ pub(super) fn check(study: &Study) -> Result<(), ScenarioError> {
     if study.grid().cells() <= FEW {
         return cells(study.designs.len(), &lengths, FEW).try_for_each(is);
     }
-    alone(study.designs.len(), &lengths).try_for_each(is)?;
+    single_value_points(study.designs.len(), &lengths).try_for_each(is)?;
     pairs(study.designs.len(), &lengths, PAIRS).try_for_each(is)?;
     cells(study.designs.len(), &lengths, SPREAD).try_for_each(is)
 }
 
 /// Each value with the first ones of all other axes.
-fn alone(designs: usize, lengths: &[usize]) -> impl Iterator<Item = Point> {
+fn single_value_points(designs: usize, lengths: &[usize]) -> impl Iterator<Item = Point> {
     let values = lengths.iter().enumerate().flat_map(|(axis, length)| (0..*length).map(move |it| (axis, it)));
     values.flat_map(move |(axis, value)| {
         let mut values = vec![0; lengths.len()];
@@ -53,7 +53,7 @@ fn pairs(designs: usize, lengths: &[usize], most: u64) -> impl Iterator<Item = P
     let all = axes.iter().map(count).sum();
     let counts: Vec<u128> = axes.iter().map(count).collect();
     let axes_count = lengths.len();
-    spread(all, most).filter_map(move |mut number| {
+    spread_evenly(all, most).filter_map(move |mut number| {
         let which = counts.iter().position(|count| {
             let is_here = number < *count;
             number -= if is_here { 0 } else { *count };
@@ -70,14 +70,14 @@ fn pairs(designs: usize, lengths: &[usize], most: u64) -> impl Iterator<Item = P
 /// All cells, or `most` of them.
 fn cells(designs: usize, lengths: &[usize], most: u64) -> impl Iterator<Item = Point> {
     let grid = Grid::new(designs, lengths.iter().copied());
-    spread(grid.size(), most).map(move |number| grid.place_of(number))
+    spread_evenly(grid.size(), most).map(move |number| grid.place_of(number))
 }
 
 /// The numbers below `all` in order, or `most` of them, spread evenly.
 ///
 /// Steps of the golden ratio leave no large gap, however many they are. As the step shares no divisor with `all`, no
 /// number comes twice, and every axis goes through all of its values. Even steps could meet the same few each time.
-fn spread(all: u128, most: u64) -> impl Iterator<Item = u128> {
+fn spread_evenly(all: u128, most: u64) -> impl Iterator<Item = u128> {
     // Two Fibonacci numbers: as near to the golden ratio as fits beside the largest grid.
     let golden = all * 4_181 / 6_765;
     let step = match all <= u128::from(most) {
@@ -96,7 +96,7 @@ fn divisor(one: u128, other: u128) -> u128 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Point, alone, cells, pairs};
+    use super::{Point, cells, pairs, single_value_points};
 
     #[test]
     fn few_are_all_looked_at_and_each_once() {
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!((all.len(), cells(2, &[3, 4], 24).count()), (24, 24));
         assert_eq!(cells(2, &[], 24).count(), 2);
         // 3 + 4 values, and 2 * 3 pairs without a first value, of 2 designs.
-        assert_eq!(alone(2, &[3, 4]).count(), 14);
+        assert_eq!(single_value_points(2, &[3, 4]).count(), 14);
         let two: BTreeSet<_> = pairs(2, &[3, 4], 24).collect();
         assert_eq!((two.len(), pairs(2, &[3, 4], 24).count()), (12, 12));
         assert!(two.iter().all(|(_, values)| (1..3).contains(&values[0]) && (1..4).contains(&values[1])));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn each_value_is_tried_alone_with_each_design() {
-        let tried: Vec<Point> = alone(2, &[1, 3]).collect();
+        let tried: Vec<Point> = single_value_points(2, &[1, 3]).collect();
         let values = [vec![0, 0], vec![0, 0], vec![0, 1], vec![0, 2]];
         let expected: Vec<Point> = values.into_iter().flat_map(|it| [(0, it.clone()), (1, it)]).collect();
         assert_eq!(tried, expected);

@@ -42,7 +42,7 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
         return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
     }
     let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
-    let meant: Vec<String> = items.iter().map(|item| meant(item.node())).collect();
+    let meant: Vec<String> = items.iter().map(|item| canonical_text(item.node())).collect();
     let twin = |place: usize| meant[..place].iter().position(|value| *value == meant[place]);
     if let Some((first, second)) = (0..meant.len()).find_map(|place| Some((twin(place)?, place))) {
         let (first, shown) = (shorten(&values[first]), shorten(&values[second]));
@@ -54,12 +54,12 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
 }
 
 /// A value in one spelling: `1000ms` and `1s` are the same point of an axis.
-fn meant(value: &Item) -> String {
+fn canonical_text(value: &Item) -> String {
     let text = match &value.value {
         ItemValue::Text(text) => units::in_one_spelling(text),
-        ItemValue::List(items) => return items.iter().map(meant).collect::<Vec<_>>().join(", "),
+        ItemValue::List(items) => return items.iter().map(canonical_text).collect::<Vec<_>>().join(", "),
         ItemValue::Table(table) => {
-            let pairs = table.iter().map(|(key, value)| format!("{key} = {}", meant(value)));
+            let pairs = table.iter().map(|(key, value)| format!("{key} = {}", canonical_text(value)));
             return pairs.collect::<Vec<_>>().join(", ");
         }
         ItemValue::Integer(_) | ItemValue::Flag(_) => None,

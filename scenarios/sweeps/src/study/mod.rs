@@ -12,20 +12,21 @@
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
 //! - `check`: in which cells mistakes are looked for before the first run
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
-//! - `ready`: the studies that come with the program
+//! - `bundled`: the studies that come with the program
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
 
+mod bundled;
 mod check;
 mod grid;
 mod parameters;
 mod read;
-mod ready;
 mod strata;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use bundled::{BundledStudy, bundled_studies};
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
@@ -35,7 +36,6 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
-pub use ready::{Ready, ready};
 pub use strata::Strata;
 
 use crate::grid::Grid;
@@ -128,7 +128,7 @@ impl Study {
     ///
     /// If there is no such study, the file cannot be read, or anything in it is refused.
     pub fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
-        ready::load(name_or_path)
+        bundled::load(name_or_path)
     }
 
     /// Reads a study's text. Paths in it count from the folder of `file`.
@@ -137,7 +137,7 @@ impl Study {
     ///
     /// If anything in it is refused.
     pub fn parse(name: &str, file: &str, text: &str) -> Result<Study, ScenarioError> {
-        read::read(name, file, text)
+        read::parse_study(name, file, text)
     }
 
     /// Its cells by their numbers.
@@ -193,9 +193,9 @@ impl Study {
         let changes: Vec<&Change> = self.changes.iter().chain(&design.changes).chain(in_order).collect();
         let refused = |tree: &Item, mut problem: Problem| {
             for change in &changes {
-                problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
+                problem.cause = parameters::replace_paths(tree, &change.key, problem.cause);
             }
-            self.refused(design, point, problem)
+            self.cell_error(design, point, problem)
         };
         for change in &changes {
             parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
@@ -218,14 +218,14 @@ impl Study {
         match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
             None => Ok(scenario),
             Some((cause, hint)) => {
-                Err(self.refused(design, point, Problem::new(ItemOrigin::Line(design.line), cause, hint)))
+                Err(self.cell_error(design, point, Problem::new(ItemOrigin::Line(design.line), cause, hint)))
             }
         }
     }
 
     /// Says in which cell something is wrong. What was typed in the study has a line there; what a world says by
     /// itself has none, so the design's is named.
-    fn refused(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
+    fn cell_error(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
         let line = match problem.origin {
             ItemOrigin::Line(line) if line > 0 => line,
             _ => design.line,

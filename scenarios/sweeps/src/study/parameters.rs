@@ -77,7 +77,7 @@ pub(super) fn apply(tree: &mut Item, key: &str, value: &Item, folder: &Path) -> 
 /// Whether a value says that the key is to be left out: `none`, where that is no word of the key's own.
 pub(super) fn is_left_out(tree: &Item, key: &str, value: &Item) -> bool {
     let is_word = || {
-        let path = in_vocabulary(tree, key);
+        let path = format_key(tree, key);
         vocabulary().iter().any(|known| known.path == path && known.word.as_deref() == Some(NONE))
     };
     value.as_text() == Some(NONE) && !["weather", "clients.work"].contains(&key) && !is_word()
@@ -96,7 +96,7 @@ pub(super) fn refuse_default(tree: &Item, written: &Item, key: &str, value: &Ite
 }
 
 /// The key of the format that a parameter is: without the numbers and names of items.
-fn in_vocabulary(tree: &Item, key: &str) -> String {
+fn format_key(tree: &Item, key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     match &parts[..] {
         ["weather", kind, rest @ ..] if is_kind(tree, kind) => format!("weather.faults.{}", rest.join(".")),
@@ -117,7 +117,7 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
             let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
             lines.map(|(line, _)| format!("weather.faults.{line}{}", rest())).collect()
         }
-        ["clients", "work"] => works(tree),
+        ["clients", "work"] => work_paths(tree),
         ["clients", first, ..] if first.parse::<usize>().is_err() => {
             let count = list(tree, "clients").len();
             (0..count).map(|client| format!("clients.{client}.{first}{}", rest())).collect()
@@ -129,8 +129,8 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
     }
 }
 
-/// What a message says, with the parameter in place of the paths that it means, and of the tables that they are in.
-pub(super) fn as_typed(tree: &Item, key: &str, mut words: String) -> String {
+/// Text of a message, with the parameter in place of the paths that it means, and of the tables that they are in.
+pub(super) fn replace_paths(tree: &Item, key: &str, mut words: String) -> String {
     let mut replace = |path: &str, typed: &str| {
         for end in ['`', '.'] {
             words = words.replace(&format!("`{path}{end}"), &format!("`{typed}{end}"));
@@ -156,7 +156,7 @@ pub(super) fn check(tree: &Item, key: &str, field: &Field<'_>, design: &str) -> 
     if is_known(tree, key) {
         return Ok(());
     }
-    let known = known(tree);
+    let known = all_parameters(tree);
     let names: Vec<&str> = known.iter().map(|parameter| parameter.name.as_str()).collect();
     let meant =
         suggest::closest(key, &names).map_or(String::new(), |name| format!("did you mean `{name}`? "));
@@ -167,7 +167,7 @@ pub(super) fn check(tree: &Item, key: &str, field: &Field<'_>, design: &str) -> 
 
 /// Whether the name means something: it is in the world, or a key of the format that has no default.
 fn is_known(tree: &Item, key: &str) -> bool {
-    let is_listed = known(tree).iter().any(|parameter| parameter.name == key);
+    let is_listed = all_parameters(tree).iter().any(|parameter| parameter.name == key);
     let parts: Vec<&str> = key.split('.').collect();
     let has = |path: String| vocabulary().iter().any(|known| known.path == path);
     let is_number = |part: &&str| part.parse::<usize>().is_ok();
@@ -189,7 +189,7 @@ fn is_known(tree: &Item, key: &str) -> bool {
 }
 
 /// Every parameter of a world that has a value.
-fn known(tree: &Item) -> Vec<Parameter> {
+fn all_parameters(tree: &Item) -> Vec<Parameter> {
     let mut known = vec![
         Parameter {
             name: "weather".to_owned(),
@@ -273,7 +273,9 @@ fn gather(node: &Item, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
                 }
             }
         }
-        value => known.push(Parameter { name: path.join("."), takes: takes(value), default: node.toml() }),
+        value => {
+            known.push(Parameter { name: path.join("."), takes: describe_kind(value), default: node.toml() })
+        }
     }
 }
 
@@ -281,8 +283,8 @@ fn is_law(table: &Table) -> bool {
     table.contains_key("median")
 }
 
-/// What a value of this look is.
-fn takes(value: &ItemValue) -> &'static str {
+/// Words for what a value of this look is.
+fn describe_kind(value: &ItemValue) -> &'static str {
     match value {
         ItemValue::Flag(_) => "true or false",
         ItemValue::Integer(_) => "a whole number",
@@ -317,7 +319,7 @@ pub(super) fn kinds(tree: &Item) -> Vec<String> {
 }
 
 /// Takes out of a world's own weather what helps a search to find something: see [`super::weather_node`].
-pub(super) fn at_times(tree: &mut Item) {
+pub(super) fn strip_search_aids(tree: &mut Item) {
     let origin = tree.origin;
     if let Some(Item { value: ItemValue::Table(weather), .. }) = tree.find_mut(&["weather"]) {
         weather.insert("swarm".to_owned(), Item { value: ItemValue::Flag(false), origin });
@@ -402,8 +404,8 @@ fn nodes(tree: &mut Item, count: usize) -> Result<()> {
     tree.put("nodes.names", Item { value: ItemValue::List(names), origin })
 }
 
-/// Where the `work` steps of all clients are.
-fn works(tree: &Item) -> Vec<String> {
+/// Paths of the `work` steps of all clients.
+fn work_paths(tree: &Item) -> Vec<String> {
     let of_client = |(client, node): (usize, &Item)| match node.find(&["program"]).map(|node| &node.value) {
         Some(ItemValue::List(steps)) => {
             let is_work = |step: &Item| step.as_text().is_some_and(|step| step.starts_with("work "));
@@ -417,7 +419,7 @@ fn works(tree: &Item) -> Vec<String> {
 
 /// The length of the first `work` of a program, as it is typed.
 fn current_work(tree: &Item) -> Option<String> {
-    let first = works(tree).into_iter().next()?;
+    let first = work_paths(tree).into_iter().next()?;
     let step = tree.find(&first.split('.').collect::<Vec<_>>())?.as_text()?;
     step.strip_prefix("work ").map(|length| format!("\"{length}\""))
 }
@@ -428,5 +430,5 @@ fn work(tree: &mut Item, value: &Item) -> Result<()> {
         return Err(Problem::new(value.origin, cause, "put it in quotes"));
     };
     let step = Item::text(&format!("work {length}"), value.origin);
-    works(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
+    work_paths(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
 }

@@ -40,7 +40,7 @@ const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
 const RUNS: u64 = 10_000;
 
-pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
+pub(super) fn parse_study(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
     let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {
         what: FileKind::Study,
         file: shorten(file),
@@ -126,8 +126,8 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
     let section = field.section(DESIGN_KEYS)?;
     let name = section.require("name", "\"redlock\"")?.name()?;
     let mut base = match (section.get("lock"), section.get("scenario")) {
-        (Some(lock), None) => usual(&lock)?,
-        (None, Some(scenario)) => named(&scenario, folder)?,
+        (Some(lock), None) => load_usual_world(&lock)?,
+        (None, Some(scenario)) => load_scenario(&scenario, folder)?,
         _ => {
             let cause = format!("design `{name}` must have either `lock` or `scenario`");
             return Err(
@@ -136,7 +136,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
         }
     };
     base.set_origin(ItemOrigin::Line(0));
-    parameters::at_times(&mut base);
+    parameters::strip_search_aids(&mut base);
     if let Some(weather) = section.get("weather").as_ref().or(weather) {
         parameters::apply(&mut base, "weather", weather.node(), folder)?;
     }
@@ -155,7 +155,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
 }
 
 /// The usual world of a lock.
-fn usual(field: &Field<'_>) -> Result<Item> {
+fn load_usual_world(field: &Field<'_>) -> Result<Item> {
     let name = field.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
     let known = doublehold_lockimpl::descriptors();
     let unknown = || {
@@ -169,7 +169,7 @@ fn usual(field: &Field<'_>) -> Result<Item> {
 }
 
 /// A scenario of the catalogue or a file.
-fn named(field: &Field<'_>, folder: &Path) -> Result<Item> {
+fn load_scenario(field: &Field<'_>, folder: &Path) -> Result<Item> {
     let name = field.naming("the name of a scenario", "name one of those that `doublehold list` lists")?;
     let scenario = catalog::load_from(folder, name).map_err(|error| {
         let text = error.to_string();

@@ -193,7 +193,7 @@ impl Batch {
     }
 
     /// The count of a predicate.
-    pub fn of(&self, predicate: Predicate) -> PredicateCount {
+    pub fn count(&self, predicate: Predicate) -> PredicateCount {
         self.predicates.get(&predicate).cloned().unwrap_or_default()
     }
 }
@@ -222,16 +222,16 @@ impl PredicateCount {
 
     /// The places of the runs that violate it, counted from 0.
     pub fn violating(&self) -> impl Iterator<Item = u64> {
-        marked(&self.violations)
+        decode_marks(&self.violations)
     }
 
     /// The places of the runs that are undecided.
     pub fn doubtful(&self) -> impl Iterator<Item = u64> {
-        marked(&self.doubts)
+        decode_marks(&self.doubts)
     }
 }
 
-fn marked(digits: &str) -> impl Iterator<Item = u64> {
+fn decode_marks(digits: &str) -> impl Iterator<Item = u64> {
     let digits = digits.chars().zip(0u64..);
     digits.flat_map(|(digit, place)| {
         let value = digit.to_digit(16).unwrap_or_default();

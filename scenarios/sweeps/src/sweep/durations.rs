@@ -66,13 +66,13 @@ impl Durations {
         let longest = self.buckets.keys().next_back().copied();
         are_buckets
             && all(|_| 1) == u128::from(self.count)
-            && (all(|bucket| bucket)..=all(last_of)).contains(&sum)
+            && (all(|bucket| bucket)..=all(bucket_end)).contains(&sum)
             && longest.map_or(self.max_ns == 0, |longest| first_digits(self.max_ns / 1_000) == longest)
     }
 }
 
 /// The longest of a bucket.
-fn last_of(bucket: u64) -> u64 {
+fn bucket_end(bucket: u64) -> u64 {
     let digits = u64::BITS - bucket.leading_zeros();
     bucket | ((1 << digits.saturating_sub(5)) - 1)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::SweepError;
 use super::batch::is_zero;
 use super::order::BATCH;
-use super::shares::Shard;
+use super::shard::Shard;
 use crate::grid::Grid;
 use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
 
@@ -152,7 +152,7 @@ impl StudyHeader {
     /// # Errors
     ///
     /// If its first or its last cell cannot be run.
-    pub fn of(engine: &impl Engine, study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
+    pub fn new(engine: &impl Engine, study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
         let designs = study.designs.iter().zip(0..).map(|(design, cell)| {
             let scenario = study.scenario(CellId(cell))?;
             Ok(DesignHeader {
@@ -185,7 +185,7 @@ impl StudyHeader {
                 .precision
                 .map(|it| PrecisionHeader { predicate: it.predicate, width: it.width.to_string() }),
             seed: study.seed.0,
-            shard: [shard.number(), shard.of()],
+            shard: [shard.number(), shard.total()],
             partial: None,
             fingerprint: fingerprint(engine, study)?,
             text: study.text.clone(),

@@ -15,7 +15,7 @@ mod durations;
 mod header;
 mod order;
 mod runs;
-mod shares;
+mod shard;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -34,7 +34,7 @@ pub use header::{
     AxisHeader, DesignHeader, FIRST_FORMAT, FORMAT, PartialHeader, PrecisionHeader, StudyHeader, WeatherLine,
 };
 pub use order::{BATCH, Counted, HandOut, Order, ROW, Unit};
-pub use shares::Shard;
+pub use shard::Shard;
 
 use crate::study::Study;
 
@@ -82,5 +82,5 @@ pub fn sweep<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
     effort: &SweepEffort,
     tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
-    work::run(engine, study, order, effort, tell)
+    work::run_batches(engine, study, order, effort, tell)
 }

@@ -11,7 +11,7 @@ use doublehold_history::Predicate;
 
 use super::batch::Batch;
 use super::header::StudyHeader;
-use super::shares::{Shard, Shares};
+use super::shard::{Shard, ShardBalance};
 use crate::study::{CellId, Study};
 
 /// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.
@@ -42,7 +42,7 @@ pub struct Unit {
 pub struct Order {
     units: Units,
     shard: Shard,
-    shares: Shares,
+    shares: ShardBalance,
     /// The most runs that a cell has.
     runs_of_a_cell: u64,
     enough: Option<Enough>,
@@ -92,7 +92,7 @@ impl Division {
 }
 
 impl Units {
-    fn of(study: &Study) -> Units {
+    fn from_study(study: &Study) -> Units {
         let more = study.strata.as_ref().map_or(0, |strata| strata.by_weight);
         let divided = Division::Study { study: Box::new(study.clone()), last: None };
         Units {
@@ -105,16 +105,16 @@ impl Units {
     }
 
     /// The number of places in a round.
-    fn in_round(&self) -> u64 {
+    fn round_length(&self) -> u64 {
         self.cells.saturating_mul(self.strata).saturating_mul(ROW)
     }
 
     fn begins_round(&self) -> bool {
-        self.next.is_multiple_of(self.in_round())
+        self.next.is_multiple_of(self.round_length())
     }
 
-    fn are_over(&self) -> bool {
-        let batch = (self.next / self.in_round()).saturating_mul(ROW);
+    fn is_finished(&self) -> bool {
+        let batch = (self.next / self.round_length()).saturating_mul(ROW);
         batch.saturating_mul(BATCH) >= self.runs
     }
 
@@ -122,7 +122,7 @@ impl Units {
     fn step(&mut self) -> Option<Unit> {
         let place = self.next;
         self.next += 1;
-        let (round, in_round) = (place / self.in_round(), place % self.in_round());
+        let (round, in_round) = (place / self.round_length(), place % self.round_length());
         let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
         let (cell, stratum) = (CellId(part / self.strata), part % self.strata);
         let of = self.division.runs_of(cell, stratum, self.runs).unwrap_or(0);
@@ -144,7 +144,7 @@ struct Enough {
 }
 
 impl Enough {
-    fn of(predicate: Predicate, is: impl Fn(Counted) -> bool + Send + 'static) -> Enough {
+    fn new(predicate: Predicate, is: impl Fn(Counted) -> bool + Send + 'static) -> Enough {
         Enough { predicate, is: Box::new(is), cells: BTreeMap::new(), under_way: 0 }
     }
 }
@@ -174,19 +174,23 @@ pub enum HandOut {
 impl Order {
     /// All batches of this shard. `is_enough` says whether what was counted tells the rate precisely enough; it is
     /// asked where the study wants a precision.
-    pub fn of(study: &Study, shard: Shard, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
+    pub fn from_study(
+        study: &Study,
+        shard: Shard,
+        is_enough: impl Fn(Counted) -> bool + Send + 'static,
+    ) -> Order {
         Order {
-            units: Units::of(study),
+            units: Units::from_study(study),
             shard,
-            shares: Shares::of(shard.of()),
+            shares: ShardBalance::new(shard.total()),
             runs_of_a_cell: study.runs_of_a_cell(),
-            enough: study.precision.map(|precision| Enough::of(precision.predicate, is_enough)),
+            enough: study.precision.map(|precision| Enough::new(precision.predicate, is_enough)),
         }
     }
 
     /// All batches that the records of a whole study have, as far as their header and the batches that were told of
     /// say: of a stratum whose first batch was not told of, only that one is known, and not how many runs it has.
-    pub fn of_records(header: &StudyHeader, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
+    pub fn from_records(header: &StudyHeader, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
         let is_divided = header.strata.len() > 1 || header.by_weight > 0;
         let units = Units {
             cells: header.grid().cells(),
@@ -198,9 +202,9 @@ impl Order {
         Order {
             units,
             shard: Shard::WHOLE,
-            shares: Shares::of(1),
+            shares: ShardBalance::new(1),
             runs_of_a_cell: header.runs,
-            enough: header.precision.as_ref().map(|precision| Enough::of(precision.predicate, is_enough)),
+            enough: header.precision.as_ref().map(|precision| Enough::new(precision.predicate, is_enough)),
         }
     }
 
@@ -214,18 +218,18 @@ impl Order {
         } else if self.enough.is_some() {
             self.shard.cells(cells).saturating_mul(self.runs_of_a_cell)
         } else if batches > COUNTED {
-            all / self.shard.of()
+            all / self.shard.total()
         } else {
-            self.counted()
+            self.count_runs()
         }
     }
 
     /// Counts the runs of this shard, batch by batch.
-    fn counted(&self) -> u64 {
-        let (mut units, mut shares) = (self.units.clone(), Shares::of(self.shard.of()));
+    fn count_runs(&self) -> u64 {
+        let (mut units, mut shares) = (self.units.clone(), ShardBalance::new(self.shard.total()));
         units.next = 0;
         let mut runs = 0;
-        while !units.are_over() {
+        while !units.is_finished() {
             let Some(unit) = units.step() else { continue };
             runs += if shares.next(unit.runs) == self.shard.number() { unit.runs } else { 0 };
         }
@@ -244,14 +248,14 @@ impl Order {
     /// The batch to run next.
     pub fn hand_out(&mut self) -> HandOut {
         loop {
-            if self.units.are_over() {
+            if self.units.is_finished() {
                 return HandOut::Done;
             }
             if self.units.begins_round() && !self.may_begin_round() {
                 return HandOut::Wait;
             }
             if let Some(unit) = self.units.step()
-                && self.wants(&unit)
+                && self.is_wanted(&unit)
             {
                 return HandOut::Run(unit);
             }
@@ -270,7 +274,7 @@ impl Order {
         true
     }
 
-    fn wants(&mut self, unit: &Unit) -> bool {
+    fn is_wanted(&mut self, unit: &Unit) -> bool {
         match &mut self.enough {
             None => self.shares.next(unit.runs) == self.shard.number(),
             Some(enough) => {
@@ -282,8 +286,8 @@ impl Order {
         }
     }
 
-    /// Takes in what a batch told. Batches are told of in their order.
-    pub fn told(&mut self, batch: &Batch) {
+    /// Adds what a batch counted. Batches are added in their order.
+    pub fn add_batch(&mut self, batch: &Batch) {
         if let Division::Recorded(runs) = &mut self.units.division {
             runs.insert((CellId(batch.cell), batch.stratum), batch.planned.unwrap_or(self.units.runs));
         }

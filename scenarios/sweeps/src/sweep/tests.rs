@@ -235,7 +235,7 @@ fn swept_until(
         patience: Duration::from_secs(60),
     };
     let (mut batches, mut begun) = (Vec::new(), 0);
-    sweep(&Arc::new(LeanEngine), study, Order::of(study, Shard::WHOLE, is_enough), &effort, |told| {
+    sweep(&Arc::new(LeanEngine), study, Order::from_study(study, Shard::WHOLE, is_enough), &effort, |told| {
         match told {
             SweepEvent::Batch(batch) => batches.push(batch.clone()),
             SweepEvent::Tick(runs) => {
@@ -360,7 +360,7 @@ fn of_a_precise_sweep_the_cells_that_have_enough_end_alone() {
 fn a_header_says_what_its_study_does() {
     let header = |text: &str| {
         let study = Study::parse("small", "small.toml", text).expect("a study");
-        StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run")
+        StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run")
     };
     let plain = BATCHES.replace("strata = { faults = 1, quiet = \"holds\", by_weight = 503 }", "");
     assert!(header(BATCHES).quiet_holds && !header(&plain).quiet_holds);

@@ -16,7 +16,7 @@ use crate::study::Study;
 const AHEAD: usize = 8;
 
 /// See [`super::sweep`].
-pub(super) fn run<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
+pub(super) fn run_batches<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
     engine: &Arc<E>,
     study: &Arc<Study>,
     order: Order,
@@ -29,7 +29,7 @@ pub(super) fn run<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
     let last: Vec<Mutex<Last<E::Prepared>>> = (0..effort.jobs.get()).map(|_| Mutex::default()).collect();
     let work = move |hand: &Hand<'_>, unit: Unit| {
         let mut last = last[hand.number()].lock().unwrap_or_else(PoisonError::into_inner);
-        let prepared = prepared((&*engine, &study), unit, &mut last)?;
+        let prepared = prepare_cell((&*engine, &study), unit, &mut last)?;
         Ok(batch(&study, unit, &*prepared, hand))
     };
     in_order(Crew { jobs: effort.jobs, ahead: AHEAD }, effort.patience, &mut batches, work)?;
@@ -57,7 +57,7 @@ impl<T: FnMut(SweepEvent<'_>) -> ControlFlow<()>> Foreman for Batches<T> {
     fn told(&mut self, done: Result<Batch, SweepError>) -> ControlFlow<()> {
         match done {
             Ok(batch) => {
-                self.order.told(&batch);
+                self.order.add_batch(&batch);
                 (self.tell)(SweepEvent::Batch(&batch))
             }
             Err(error) => {
@@ -75,7 +75,7 @@ impl<T: FnMut(SweepEvent<'_>) -> ControlFlow<()>> Foreman for Batches<T> {
 /// The preparation of a cell, by the number of that cell.
 type Last<P> = Option<(u64, Arc<P>)>;
 
-fn prepared<E: Engine>(
+fn prepare_cell<E: Engine>(
     (engine, study): (&E, &Study),
     unit: Unit,
     last: &mut Last<E::Prepared>,

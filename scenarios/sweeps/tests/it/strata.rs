@@ -241,7 +241,7 @@ fn runs_beyond_the_least_are_shared_out_by_weight() {
     };
     let runs = |quiet: &str| {
         let study = Study::parse("shared", "shared.toml", &text(quiet).replace('\'', "\"")).expect("a study");
-        let mut order = Order::of(&study, Shard::WHOLE, |_| false);
+        let mut order = Order::from_study(&study, Shard::WHOLE, |_| false);
         let mut runs = vec![0; 4];
         while let HandOut::Run(unit) = order.hand_out() {
             runs[unit.stratum as usize] += unit.runs;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::{Engine, LeanEngine};
-use doublehold_sweeps::study::{CellId, Study, ready};
+use doublehold_sweeps::study::{CellId, Study, bundled_studies};
 
 const PAGE: &str = include_str!("../../STUDIES.md");
 
@@ -73,7 +73,7 @@ fn the_page_lists_the_studies_that_come_with_the_program() {
     let (before, _) = PAGE.split_once("```").expect("there is an example");
     let rows = before.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     let listed: Vec<&str> = rows.map(|(name, _)| name).collect();
-    let known: Vec<&str> = ready().map(|study| study.name).collect();
+    let known: Vec<&str> = bundled_studies().map(|study| study.name).collect();
     assert_eq!(listed, known);
 }
 
@@ -82,7 +82,7 @@ fn every_file_of_the_folder_comes_with_the_program() {
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/studies")).unwrap();
     let files: BTreeSet<String> =
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(files, ready().map(|study| format!("{}.toml", study.name)).collect());
+    assert_eq!(files, bundled_studies().map(|study| format!("{}.toml", study.name)).collect());
 }
 
 #[test]

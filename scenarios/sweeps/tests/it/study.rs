@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doublehold_scenarios::scenario::{Role, Scenario};
 use doublehold_scenarios::weather::RandomFault;
-use doublehold_sweeps::study::{CellId, Study, ready};
+use doublehold_sweeps::study::{CellId, Study, bundled_studies};
 
 /// A study of one design with this in it.
 fn study(more: &str, design: &str) -> Result<Study, String> {
@@ -248,7 +248,7 @@ fn a_refusal_names_the_parameter_that_was_typed() {
 #[test]
 fn the_ready_studies_can_be_run() {
     let mut cells = 0;
-    for found in ready() {
+    for found in bundled_studies() {
         let study = Study::load(found.name).expect("it is ours");
         for cell in 0..study.grid().cells() {
             study.scenario(CellId(cell)).unwrap_or_else(|error| panic!("{}: {error}", found.name));

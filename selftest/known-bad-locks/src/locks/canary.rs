@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold::check::{Acquired, Grant, Lock, Nodes, Predicate, Refusal, Released, SimEnv, Token};
 use redis::Value;
 
-use crate::node::{Node, millis, released};
+use crate::node::{Node, millis, release_outcome};
 use crate::{BadLock, Kind, worlds};
 
 /// A lock on one node that lasts for a lease, and asks for nothing else if `not_exists` is off.
@@ -31,7 +31,7 @@ impl Lock for Plain {
     }
 
     async fn release(&mut self, grant: &Grant) -> Released {
-        released(self.node.delete(&grant.resource, grant.token.as_bytes()).await)
+        release_outcome(self.node.delete(&grant.resource, grant.token.as_bytes()).await)
     }
 }
 

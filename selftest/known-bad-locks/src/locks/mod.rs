@@ -23,5 +23,5 @@ fn library(
     let repaired = repair(chosen.clone());
     // A name of its own, since controls of one name in one world are searched once. Kinds live as long as the program.
     let control: &'static str = format!("{name} repaired").leak();
-    (Kind::of_library(name, library, chosen), Kind::of_library(control, library, repaired))
+    (Kind::from_library(name, library, chosen), Kind::from_library(control, library, repaired))
 }

@@ -68,7 +68,7 @@ impl Kept {
             None if found.complete => return Ok(None),
             None => fresh(&exploration.scenario().name)?,
         };
-        let text = exploration.keep(found)?;
+        let text = exploration.to_checkpoint(found)?;
         OutputFile::create("the search", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(Some(path))
     }

@@ -8,7 +8,7 @@ use doublehold_history::Predicate;
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::fault::Fault;
-use doublehold_search::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
+use doublehold_search::explore::{Exploration, Explored, Group, MinimalPlacements, Place, UndecidedRuns};
 use doublehold_search::shrink::Target;
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
@@ -112,12 +112,12 @@ impl Shown {
             engine: engine.name(),
             random: exploration.is_drawn(),
             faults: exploration.faults(),
-            kinds: exploration.kinds().in_words(),
-            kind_words: exploration.kinds().chosen(),
+            kinds: exploration.kinds().descriptions(),
+            kind_words: exploration.kinds().chosen_words(),
             steps,
             complete: found.complete,
             placements: found.tried.clone(),
-            runs: found.distinct(),
+            runs: found.distinct_traces(),
             looked_for: looked_for.collect::<Result<_, _>>()?,
         })
     }
@@ -329,10 +329,11 @@ impl Examples<'_> {
             Target::Violates(predicate) => found.unsaid.get(&predicate).map(|it| (predicate, it)),
             Target::Panics => None,
         };
-        let why =
-            |(predicate, it): (Predicate, &Unsaid)| self.exploration.why_undecided(predicate, &it.example);
+        let why = |(predicate, it): (Predicate, &UndecidedRuns)| {
+            self.exploration.why_undecided(predicate, &it.example)
+        };
         let minimal = found.findings.get(&target).map(|it| &it.minimal).into_iter().flatten();
-        let mut minimal: Vec<(&Group, &Minimal)> = minimal.collect();
+        let mut minimal: Vec<(&Group, &MinimalPlacements)> = minimal.collect();
         // Few faults before many, and of as many the frequent before the rare.
         minimal.sort_by_key(|(group, it)| (group.len(), std::cmp::Reverse(it.count)));
         Ok(LookedFor {
@@ -348,8 +349,9 @@ impl Examples<'_> {
         })
     }
 
-    fn sort(&self, target: Target, group: &Group, minimal: &Minimal) -> Result<Sort, CliError> {
-        let is_so = |places: &&Vec<Place>| self.exploration.is_so_on(&self.engine.one(), target, places);
+    fn sort(&self, target: Target, group: &Group, minimal: &MinimalPlacements) -> Result<Sort, CliError> {
+        let is_so =
+            |places: &&Vec<Place>| self.exploration.is_reproduced_on(&self.engine.one(), target, places);
         let confirmed =
             minimal.examples.iter().map(|it| Ok((it, is_so(&it)?))).collect::<Result<Vec<_>, CliError>>()?;
         let first_so = confirmed.iter().find(|(_, is_so)| *is_so).or(confirmed.first());

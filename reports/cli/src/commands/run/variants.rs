@@ -5,7 +5,7 @@ use doublehold_render::style::{Paint, Style};
 use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
-use doublehold_search::cause::explained;
+use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 
 use super::super::{exit, meant, scenario};
@@ -27,7 +27,7 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         scenarios.iter().map(|scenario| engine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
     let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
     let reports: Vec<Report> =
-        prepared.iter().zip(&seeds).map(|(it, seed)| explained(it, it.run(*seed))).collect();
+        prepared.iter().zip(&seeds).map(|(it, seed)| explain_report(it, it.run(*seed))).collect();
     let replays: Vec<String> =
         names.iter().zip(seeds).map(|(name, seed)| arguments.replay_line(name, seed)).collect();
     let runs: Vec<(&Report, &str)> = reports.iter().zip(replays.iter().map(String::as_str)).collect();

@@ -72,7 +72,7 @@ pub(super) fn write(
     jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
-    let results = Results::read(&folder.path().join(file_name(Shard::WHOLE)))?;
+    let results = Results::read_file(&folder.path().join(file_name(Shard::WHOLE)))?;
     let chosen = chosen(&results);
     if !chosen.is_empty() {
         let examples = several(chosen.len() as u64, "example");
@@ -120,7 +120,7 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
     let of_design = results.cells.iter().filter(|(cell, _)| results.place(**cell).0 == design);
     let violating = of_design.flat_map(|(_, it)| it.strata.values()).filter_map(|row| {
         let (cell, stratum, runs) = (row.cell, row.stratum, row.runs);
-        let PredicateCount { violated, seeds, .. } = row.of(predicate);
+        let PredicateCount { violated, seeds, .. } = row.count(predicate);
         (violated > 0).then_some(Chosen { cell, stratum, seeds, predicate, runs, violated })
     });
     // Fractions are compared without division, so that equals are equal.

@@ -65,9 +65,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
-    let mut order = Order::of(&study, shard, is_precise(precise));
+    let mut order = Order::from_study(&study, shard, is_precise(precise));
     arguments.refuse_long(&study, (&order, shard))?;
-    let header = StudyHeader::of(&arguments.engine.many(), &study, shard)?;
+    let header = StudyHeader::new(&arguments.engine.many(), &study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
     let folder = Folder::open("records", &out)?;
@@ -182,7 +182,7 @@ impl Arguments {
 
     /// The command that goes on, wherever it is typed.
     fn again(&self, out: &str, shard: Shard) -> String {
-        let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.of()));
+        let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.total()));
         let jobs = self.jobs.typed().map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));

@@ -22,7 +22,7 @@ pub(super) fn shard(typed: Option<Shard>) -> Result<Shard, CliError> {
         return Ok(shard);
     }
     let Some((shard, by)) = of_environment(|name| env::var(name).ok())? else { return Ok(Shard::WHOLE) };
-    output::inform(&format!("part {} of {}, as {by} says", shard.number(), shard.of()));
+    output::inform(&format!("part {} of {}, as {by} says", shard.number(), shard.total()));
     if shard == Shard::WHOLE {
         output::inform("so this one job runs the whole study; one part of it is `--shard I/N`");
     }
@@ -100,7 +100,7 @@ mod tests {
         let of =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, it)| (*it).to_owned());
         let shard = of_environment(of).map_err(|error| error.to_string())?;
-        Ok(shard.map(|(shard, _)| (shard.number(), shard.of())))
+        Ok(shard.map(|(shard, _)| (shard.number(), shard.total())))
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_part_is_typed_from_1() {
-        assert_eq!(parse("3/8").map(|it| (it.number(), it.of())), Ok((3, 8)));
+        assert_eq!(parse("3/8").map(|it| (it.number(), it.total())), Ok((3, 8)));
         for wrong in ["0/8", "9/8", "3", "a/b", "3/0", ""] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

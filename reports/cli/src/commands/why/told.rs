@@ -8,7 +8,7 @@
 
 use doublehold_render::layout::{columns, left, right, wrap};
 use doublehold_scenarios::{Scenario, Seed};
-use doublehold_search::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
+use doublehold_search::why::{Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why};
 use doublehold_statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,
@@ -87,8 +87,8 @@ fn changes(why: &Why, width: usize) -> String {
     let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::of(changed, base)).collect();
     for (changed, verdict) in why.changes.iter().zip(&verdicts) {
         let counts = match changed.came {
-            Came::Gone(tried) => share(tried),
-            Came::Still | Came::NoLock => String::new(),
+            ChangeOutcome::Gone(tried) => share(tried),
+            ChangeOutcome::Still | ChangeOutcome::NoLock => String::new(),
         };
         let head = format!("  {}  {}  ", left(verdict.word(), 8), left(&counts, COUNTS));
         let doubted = changed.caveat.filter(|_| *verdict == Verdict::Moot);
@@ -112,7 +112,7 @@ fn changes(why: &Why, width: usize) -> String {
 const COUNTS: usize = 37;
 
 /// `0 of 200, at most 1.5 %`.
-fn share(tried: Tried) -> String {
+fn share(tried: TrialCounts) -> String {
     let counted = PartlyDecided::new(tried.violated, tried.undecided, TRIALS);
     let some = format!("{} of {TRIALS}", tried.violated);
     if tried.violated == 0 {
@@ -149,11 +149,11 @@ enum Verdict {
 impl Verdict {
     const ALL: [Verdict; 7] = every!(Verdict: Gone, Rarer, Moves, Luck, Moot, NoLock, Still);
 
-    fn of(changed: &Changed, base: Tried) -> Verdict {
+    fn of(changed: &TriedChange, base: TrialCounts) -> Verdict {
         let tried = match changed.came {
-            Came::Still => return Verdict::Still,
-            Came::NoLock => return Verdict::NoLock,
-            Came::Gone(tried) => tried,
+            ChangeOutcome::Still => return Verdict::Still,
+            ChangeOutcome::NoLock => return Verdict::NoLock,
+            ChangeOutcome::Gone(tried) => tried,
         };
         // An undecided trial counts as a violation, which speaks against the change.
         let most = tried.violated + tried.undecided;
@@ -209,7 +209,7 @@ impl Verdict {
 
 /// True if the change has fewer violating trials than the scenario as it is, beyond chance. Each trial is a pair: the
 /// same seed, and the same moves.
-fn is_fewer(tried: Tried, base: Tried) -> bool {
+fn is_fewer(tried: TrialCounts, base: TrialCounts) -> bool {
     let (only_first, only_second) = (base.violated - tried.both, tried.violated - tried.both);
     let neither = TRIALS - tried.both - only_first - only_second;
     let pairs = Paired { both: tried.both, only_first, only_second, neither };
@@ -251,31 +251,32 @@ mod tests {
         assert_eq!(jumps(&points(&many)), [0_usize; 0]);
     }
 
-    fn tried(violated: u64, both: u64) -> Tried {
-        Tried { violated, both, ..Tried::default() }
+    fn tried(violated: u64, both: u64) -> TrialCounts {
+        TrialCounts { violated, both, ..TrialCounts::default() }
     }
 
-    fn verdict(came: Came, caveat: Option<Caveat>) -> Verdict {
-        let changed = Changed { what: "with a change".to_owned(), caveat, came };
+    fn verdict(came: ChangeOutcome, caveat: Option<Caveat>) -> Verdict {
+        let changed = TriedChange { what: "with a change".to_owned(), caveat, came };
         Verdict::of(&changed, tried(120, 120))
     }
 
     #[test]
     fn what_is_gone_in_this_run_alone_is_not_called_gone() {
-        assert_eq!(verdict(Came::Gone(tried(0, 0)), None), Verdict::Gone);
-        assert_eq!(verdict(Came::Gone(tried(110, 60)), None), Verdict::Moves);
-        assert_eq!(verdict(Came::Gone(tried(12, 10)), None), Verdict::Rarer);
-        assert_eq!(verdict(Came::Still, None), Verdict::Still);
-        assert_eq!(verdict(Came::NoLock, None), Verdict::NoLock);
-        let nobody = Tried { without_grant: 150, ..Tried::default() };
-        assert_eq!(verdict(Came::Gone(nobody), None), Verdict::NoLock);
-        let undecided = Tried { undecided: 100, ..Tried::default() };
-        assert_eq!(verdict(Came::Gone(undecided), None), Verdict::Luck);
+        assert_eq!(verdict(ChangeOutcome::Gone(tried(0, 0)), None), Verdict::Gone);
+        assert_eq!(verdict(ChangeOutcome::Gone(tried(110, 60)), None), Verdict::Moves);
+        assert_eq!(verdict(ChangeOutcome::Gone(tried(12, 10)), None), Verdict::Rarer);
+        assert_eq!(verdict(ChangeOutcome::Still, None), Verdict::Still);
+        assert_eq!(verdict(ChangeOutcome::NoLock, None), Verdict::NoLock);
+        let nobody = TrialCounts { without_grant: 150, ..TrialCounts::default() };
+        assert_eq!(verdict(ChangeOutcome::Gone(nobody), None), Verdict::NoLock);
+        let undecided = TrialCounts { undecided: 100, ..TrialCounts::default() };
+        assert_eq!(verdict(ChangeOutcome::Gone(undecided), None), Verdict::Luck);
         let caveats = [Caveat::NoDeadline, Caveat::NewDeadline, Caveat::UncheckedNumbers];
         for caveat in caveats.into_iter().chain([Caveat::GuardsData, Caveat::OtherWaits]) {
-            assert_eq!(verdict(Came::Gone(tried(0, 0)), Some(caveat)), Verdict::Moot);
+            assert_eq!(verdict(ChangeOutcome::Gone(tried(0, 0)), Some(caveat)), Verdict::Moot);
         }
-        let changed = Changed { what: String::new(), caveat: None, came: Came::Gone(tried(0, 0)) };
+        let changed =
+            TriedChange { what: String::new(), caveat: None, came: ChangeOutcome::Gone(tried(0, 0)) };
         assert_eq!(Verdict::of(&changed, tried(4, 4)), Verdict::Luck, "four are soon none by chance");
     }
 
@@ -283,24 +284,31 @@ mod tests {
     fn every_count_has_its_bound_or_its_interval() {
         assert_eq!(share(tried(0, 0)), "0 of 200, at most 1.5 %");
         assert_eq!(
-            share(Tried { undecided: 10, ..Tried::default() }),
+            share(TrialCounts { undecided: 10, ..TrialCounts::default() }),
             "0 of 200, 10 undecided, at most 8.4 %"
         );
         assert_eq!(share(tried(120, 0)), "120 of 200: 60 % (53 to 67 %)");
-        assert_eq!(share(Tried { undecided: 20, ..tried(80, 0) }), "80 of 200: 40 to 50 % (33 to 57 %)");
+        assert_eq!(
+            share(TrialCounts { undecided: 20, ..tried(80, 0) }),
+            "80 of 200: 40 to 50 % (33 to 57 %)"
+        );
     }
 
     fn changed_in_four_ways() -> Why {
-        let changed = |what: &str, caveat, came| Changed { what: what.to_owned(), caveat, came };
+        let changed = |what: &str, caveat, came| TriedChange { what: what.to_owned(), caveat, came };
         Why {
             target: Target::Violates(Predicate::P2),
             points: points(&[0, 100]),
             as_it_is: tried(120, 120),
             changes: vec![
-                changed("without: r2 is promoted", None, Came::Gone(tried(0, 0))),
-                changed("with lock.clock = boot", None, Came::Gone(tried(110, 60))),
-                changed("with lock.fencing = true", Some(Caveat::UncheckedNumbers), Came::Gone(tried(0, 0))),
-                changed("with lock.clock = wall", None, Came::Still),
+                changed("without: r2 is promoted", None, ChangeOutcome::Gone(tried(0, 0))),
+                changed("with lock.clock = boot", None, ChangeOutcome::Gone(tried(110, 60))),
+                changed(
+                    "with lock.fencing = true",
+                    Some(Caveat::UncheckedNumbers),
+                    ChangeOutcome::Gone(tried(0, 0)),
+                ),
+                changed("with lock.clock = wall", None, ChangeOutcome::Still),
             ],
         }
     }

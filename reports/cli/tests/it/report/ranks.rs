@@ -118,8 +118,8 @@ fn pages_that_tell(header: &StudyHeader, pages: u64, made: impl Fn(u64) -> Vec<B
     for page in 0..pages {
         folder.records(header, &made(page));
         let results =
-            Results::read(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
-        corrected += u32::from(results.apart(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
+            Results::read_file(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
+        corrected += u32::from(results.rank_designs(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
         let designs = 0..header.designs.len();
         let differ = |one: usize, other: usize, predicate| {
             let pairs = results.pairs.get(0, (one, other), predicate);
@@ -206,9 +206,10 @@ fn divided_designs_are_told_apart_by_all_that_is_compared_on_a_page() {
     let batches: Vec<Batch> = (0..16).flat_map(|cell| [of_stratum(cell, 0), of_stratum(cell, 1)]).collect();
     let folder = Folder::new();
     folder.records(&header, &batches);
-    let results = Results::read(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
+    let results =
+        Results::read_file(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
     let points: Vec<u64> = (0..8).collect();
-    let count = |points: &[u64], of: &[Predicate]| results.apart(points, of, Confidence::P95).count();
+    let count = |points: &[u64], of: &[Predicate]| results.rank_designs(points, of, Confidence::P95).count();
     assert_eq!(count(&[0], &[Predicate::P2]), 1);
     assert_eq!(count(&[0], &Predicate::ALL), 0);
     assert_eq!(count(&points, &[Predicate::P2]), 0);

@@ -42,7 +42,7 @@ fn what_is_taken_away_is_gone_and_nothing_else_is() {
     scenario.faults.push(Fault::pause("c2").at(Duration::from_secs(1)).lasting(Duration::from_millis(1)));
     let asked = Asked::about(&scenario, 1);
     let trials = asked.trials();
-    let without = |what: &[What]| trials.changed(what).expect("it can be run").scenario().clone();
+    let without = |what: &[What]| trials.prepare_without(what).expect("it can be run").scenario().clone();
     let whole = without(&[]);
     assert!(whole.faults.iter().all(|fault| fault.optional) && whole.faults.len() == 3);
     for gone in [&[0][..], &[1], &[2], &[0, 2], &[0, 1, 2]] {
@@ -58,7 +58,7 @@ fn what_is_taken_away_is_gone_and_nothing_else_is() {
     let mut patient = whole.clone();
     patient.clients[1].ttl = Some(whole.limits.time);
     assert_eq!(without(&[What::Overrun(ClientId(1))]), patient);
-    assert!(trials.changed(&[What::Clocks(HostIndex(99))]).is_none());
+    assert!(trials.prepare_without(&[What::Clocks(HostIndex(99))]).is_none());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn runs_and_their_events_are_counted_until_there_are_too_many() {
     assert!(!trials.is_spent(), "as many as there may be");
     assert_eq!(trials.futures(&[], TrueNs(0), |_| true), 1, "the first is one too many");
     assert!(trials.is_spent() && trials.runs() == 2);
-    assert_eq!(trials.without(&[]).came, Came::Unusable, "it is not run");
+    assert_eq!(trials.run_without(&[]).came, TrialOutcome::Unusable, "it is not run");
     assert_eq!(trials.seeds(&[], |_| true), 0);
     assert_eq!(trials.runs(), 2);
     let long = Report { events: EVENTS_MAX / (4 * OTHERS) + 1, ..asked.report.clone() };
@@ -84,9 +84,9 @@ fn late_are_the_grants_that_outlasted_their_leases() {
     let asked = Asked::of("lease-pause");
     let mut trials = asked.trials();
     assert_eq!(trials.late, [(asked.told.grants[0].0, 1)], "the first holder, and not the second");
-    assert_eq!(trials.without(&[]).in_time, []);
-    let cured = trials.without(&[What::Faults(vec![0])]);
-    assert_eq!((cured.came, cured.in_time), (Came::Gone, vec![asked.told.grants[0].0]));
+    assert_eq!(trials.run_without(&[]).in_time, []);
+    let cured = trials.run_without(&[What::Faults(vec![0])]);
+    assert_eq!((cured.came, cured.in_time), (TrialOutcome::Gone, vec![asked.told.grants[0].0]));
     assert_eq!(Asked::of("clock-jump").trials().late, []);
 }
 

@@ -106,7 +106,7 @@ fn every_kind_strikes_at_every_step_as_its_rule_says() {
         assert!(steps.len() > 15, "{}", steps.len());
         let mut all = vec![Vec::new(); steps.len()];
         for kind in Kinds::words() {
-            let kinds = Kinds::named(&[kind], &scenario).unwrap();
+            let kinds = Kinds::parse(&[kind], &scenario).unwrap();
             let mut strikes = false;
             for (step, all) in steps.iter().zip(&mut all) {
                 let at = When::On { events: vec![step.clone()], after: Duration::ZERO };
@@ -118,12 +118,12 @@ fn every_kind_strikes_at_every_step_as_its_rule_says() {
                 strikes |= !expected.is_empty();
                 all.extend(expected);
             }
-            assert_eq!(kinds.idle(&steps), (!strikes).then_some(kind), "{world}");
-            assert_eq!(Kinds::of(&scenario).contains(&kind), strikes, "{kind} in {world}");
+            assert_eq!(kinds.find_idle(&steps), (!strikes).then_some(kind), "{world}");
+            assert_eq!(Kinds::applicable_words(&scenario).contains(&kind), strikes, "{kind} in {world}");
         }
         // Of several kinds those of each, in the table's order whatever the order of their names.
         let words: Vec<&str> = Kinds::words().into_iter().rev().collect();
-        let kinds = Kinds::named(&words, &scenario).unwrap();
+        let kinds = Kinds::parse(&words, &scenario).unwrap();
         assert_eq!(steps.iter().map(|step| kinds.at(step)).collect::<Vec<_>>(), all, "{world}");
     }
 }
@@ -132,7 +132,7 @@ fn every_kind_strikes_at_every_step_as_its_rule_says() {
 fn magnitudes_are_said_in_words() {
     let scenario = catalog::load("failover-before-replication", &[]).unwrap();
     assert_eq!(
-        Kinds::named(&Kinds::words(), &scenario).unwrap().in_words(),
+        Kinds::parse(&Kinds::words(), &scenario).unwrap().descriptions(),
         [
             "pause (for 5 s or 12 s)",
             "suspend (for 5 s or 12 s)",

@@ -15,9 +15,9 @@ const ENDS: [RunOutcome; 6] = [
     RunOutcome::Halted,
 ];
 
-fn searched(scenario: &Scenario, target: Target) -> Search<'static, LeanEngine> {
+fn searched(scenario: &Scenario, target: Target) -> ShrinkSearch<'static, LeanEngine> {
     let case = Case { scenario, seed: Seed(1), target };
-    Search::new(&LeanEngine, &case, &Effort::default()).expect("it violates")
+    ShrinkSearch::new(&LeanEngine, &case, &Effort::default()).expect("it violates")
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_run_counts_that_shows_it_and_came_to_its_end_or_ended_as_the_first_did() {
     for scenario in [scenario, cut.expect("in the catalogue")] {
         let run = LeanEngine.prepare(&scenario).expect("it can be run").judge(1);
         firsts.push(run.outcome);
-        let target = Target::of(&run).unwrap_or_else(|| panic!("{:?} {:?}", run.outcome, run.verdicts));
+        let target = Target::find_in(&run).unwrap_or_else(|| panic!("{:?} {:?}", run.outcome, run.verdicts));
         let mut search = searched(&scenario, target);
         assert_eq!(search.replays(), 1, "the run itself");
         for outcome in ENDS {
@@ -70,9 +70,9 @@ fn the_other_seeds_are_those_that_follow() {
     let prepared = LeanEngine.prepare(&world).expect("it can be run");
     let mut lucky = (1..).filter_map(|seed| {
         let scenario = prepared.run(seed).scenario;
-        let target = Target::of(&prepared.judge(seed))?;
+        let target = Target::find_in(&prepared.judge(seed))?;
         let case = Case { scenario: &scenario, seed: Seed(seed), target };
-        let search = Search::new(&LeanEngine, &case, &Effort::default()).expect("it violates");
+        let search = ShrinkSearch::new(&LeanEngine, &case, &Effort::default()).expect("it violates");
         let is_hit = |step: &u64| search.is_hit(&search.current.judge(Seed(seed + step)));
         let hits = (1..=8).filter(is_hit).count() as u64;
         (1..8).contains(&hits).then_some((search, hits))
@@ -88,7 +88,7 @@ fn the_other_seeds_are_those_that_follow() {
     let prepared = search.prepare(same.clone()).expect("it can be run");
     for wanted in 0..=8 {
         assert_eq!(
-            search.at_least(&prepared, wanted),
+            search.violating_probes(&prepared, wanted),
             (wanted <= hits).then_some(hits),
             "{wanted} of {hits}"
         );

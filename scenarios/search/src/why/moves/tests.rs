@@ -66,14 +66,14 @@ fn amounts_are_as_likely_in_each_octave() {
 fn half_of_the_lengths_get_shorter_but_for_those_that_cannot() {
     for (than, lease) in [(10, 10_000), (10_000, 20), (700, 700)] {
         let (than, lease) = (MS * than, MS * lease);
-        let others = drawn(|stream| other(than, lease, stream));
+        let others = drawn(|stream| vary_length(than, lease, stream));
         assert_share(&others, 0.5, |it| *it < than, "shorter");
         let shorter: Vec<_> = others.iter().filter_map(|it| than.checked_sub(*it)).collect();
         assert_octaves(&shorter, lease.min(than));
         let longer: Vec<_> = others.iter().filter_map(|it| it.checked_sub(than)).collect();
         assert_octaves(&longer, lease);
     }
-    assert!(drawn(|stream| other(MS, 9 * MS, stream)).iter().all(|it| *it >= 2 * MS));
+    assert!(drawn(|stream| vary_length(MS, 9 * MS, stream)).iter().all(|it| *it >= 2 * MS));
 }
 
 /// A fault that comes every time stays with its event, and so does one that never struck.
@@ -123,7 +123,7 @@ fn moments_and_lengths_are_moved_alone_and_together() {
     ] {
         let fault = fault.at(at);
         let length = |fault: &Fault| lasting(fault).or(by(fault));
-        let moves = drawn(|stream| moved(&fault, None, lease, stream));
+        let moves = drawn(|stream| move_fault(&fault, None, lease, stream));
         let words = fault.to_string();
         assert_share(&moves, 0.5, |it| length(it) == length(&fault) && it.at != fault.at, &words);
         assert_share(&moves, 0.25, |it| length(it) != length(&fault) && it.at == fault.at, &words);
@@ -132,11 +132,12 @@ fn moments_and_lengths_are_moved_alone_and_together() {
         assert!(moves.iter().filter_map(length).max() > least(3_000), "{words}");
     }
     let back = Fault::clock_step("A", -5_000_000).at(at);
-    let steps: Vec<i64> = drawn(|stream| moved(&back, None, lease, stream)).iter().filter_map(by).collect();
+    let steps: Vec<i64> =
+        drawn(|stream| move_fault(&back, None, lease, stream)).iter().filter_map(by).collect();
     let range = [steps.iter().min(), steps.iter().max()];
     assert!(matches!(range, [Some(..-3_000_000_000), Some(-1_000_000)]), "backwards still: {range:?}");
     let endless = Fault::promote("R1").at(at);
-    assert!(drawn(|stream| moved(&endless, None, lease, stream)).iter().all(|it| it.at != endless.at));
+    assert!(drawn(|stream| move_fault(&endless, None, lease, stream)).iter().all(|it| it.at != endless.at));
 }
 
 /// In turn: another seed alone, the run's own with moved faults, both, and both with other delays.
@@ -214,7 +215,10 @@ fn a_fault_struck_when_it_did_so_first() {
     let with =
         |ns: Option<u64>| doublehold_scenarios::report::FaultReport { from: ns.map(TrueNs), ..first.clone() };
     report.faults = vec![with(Some(9)), with(None), with(Some(4)), with(Some(6))];
-    assert_eq!((struck(&report, &faults[0]), struck(&report, &faults[1])), (Some(TrueNs(4)), None));
+    assert_eq!(
+        (first_strike(&report, &faults[0]), first_strike(&report, &faults[1])),
+        (Some(TrueNs(4)), None)
+    );
     assert_eq!(patience(&report), 10 * (10_000 * MS + Duration::from_nanos(report.ended.0)));
 }
 
@@ -235,7 +239,7 @@ fn faults_move_alone_and_together_earlier_and_later_by_little_and_by_a_lease() {
     assert!(trials.iter().all(|trial| trial.seed == OTHER || trial.seed == Seed(5)));
     assert!((95..110).contains(&same), "a quarter is of another seed alone: {same}");
     let (report, faults, trials) = of("lease-pause");
-    let struck = struck(&report, &faults[0]).expect("it struck").0;
+    let struck = first_strike(&report, &faults[0]).expect("it struck").0;
     let mut amounts: Vec<i128> = Vec::new();
     for fault in trials.iter().map(|trial| trial.faults(&faults).remove(0)) {
         match fault.at {
@@ -257,7 +261,7 @@ fn what_is_moved_could_stand_in_a_file() {
         let (report, _, trials) = of(name);
         let scenario = Scenario { sets: Vec::new(), ..Scenario::clone(&report.scenario) };
         for trial in trials {
-            let moved = trial.of(&scenario);
+            let moved = trial.apply(&scenario);
             let read = moved.checked().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(read, moved);
         }

@@ -42,7 +42,7 @@ fn shrunk(scenario: &Scenario, seed: u64, target: Target, effort: Effort) -> Shr
 
 /// What the run from a seed shows first.
 fn target(scenario: &Scenario, seed: u64) -> Option<Target> {
-    Target::of(&LeanEngine.prepare(scenario).expect("a file can be run").judge(seed))
+    Target::find_in(&LeanEngine.prepare(scenario).expect("a file can be run").judge(seed))
 }
 
 /// Shrinks the scenario as it is and among noise, and looks at what is left of both.

@@ -51,7 +51,7 @@ fn a_panic_of_ones_own_lock_is_shrunk_to_what_makes_it_panic() {
         .fault(Fault::pause("c1").at(When::event("c1", Mark::Read)).lasting(s(17)));
     let scenario = world.scenario("sure", engine.locks()).expect("a world");
     let run = engine.prepare(&scenario).expect("it can be run").judge(1);
-    assert_eq!(Target::of(&run), Some(Target::Panics));
+    assert_eq!(Target::find_in(&run), Some(Target::Panics));
     let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Panics };
     let shrunk = shrink(&engine, &case, &Effort::default()).expect("it panics");
     assert_eq!((shrunk.after.faults, shrunk.after.clients, shrunk.after.steps), (1, 1, 2));

@@ -42,7 +42,7 @@ pub(crate) struct Asked {
 pub(crate) fn asked(name: &str) -> Asked {
     let study = Study::load(&format!("tests/it/closed_forms/{name}.toml"));
     let study = study.unwrap_or_else(|error| panic!("{error}"));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("worlds of ours run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("worlds of ours run");
     Asked { study, header }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let study = Arc::new(study);
     let effort = SweepEffort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
     let (mut cell, mut seeds) = (Cell::default(), Vec::new());
-    let order = Order::of(&study, Shard::WHOLE, |_| false);
+    let order = Order::from_study(&study, Shard::WHOLE, |_| false);
     sweep(&Arc::new(LeanEngine), &study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             // Strata that are not independent would spread the sum more than its interval says.
@@ -66,20 +66,20 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
         ControlFlow::Continue(())
     })
     .expect("worlds of ours run");
-    let runs = cell.stratified(&asked.header, Predicate::P1);
+    let runs = cell.stratify(&asked.header, Predicate::P1);
     let per_run = runs.estimate(confidence);
     let shares = runs.strata.iter().map(|stratum| match stratum.part {
         Part::Counted(part) => stratum.weight * part.decided().estimate().unwrap_or(0.0),
         Part::Impossible => 0.0,
     });
-    let counts = || cell.strata.values().map(|totals| totals.of(Predicate::P1));
+    let counts = || cell.strata.values().map(|totals| totals.count(Predicate::P1));
     Said {
         per_run,
         per_grant: cell.grants().rate(per_run, confidence),
         sum: shares.sum(),
         runs: cell.strata.values().map(|totals| totals.runs).sum(),
         violated: counts().map(|count| count.violated).sum(),
-        quiet: cell.strata.get(&0).map_or(0, |totals| totals.of(Predicate::P1).violated),
+        quiet: cell.strata.get(&0).map_or(0, |totals| totals.count(Predicate::P1).violated),
         undecided: counts().map(|count| count.undecided).sum(),
     }
 }

@@ -34,8 +34,8 @@ fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32,
 /// Writes what a shard would, with counts that depend on nothing but the batch.
 fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: Shard) -> PathBuf {
     let path = folder.join(file_name(shard));
-    let header = StudyHeader { shard: [shard.number(), shard.of()], ..header.clone() };
-    let mut order = Order::of(study, shard, |_| false);
+    let header = StudyHeader { shard: [shard.number(), shard.total()], ..header.clone() };
+    let mut order = Order::from_study(study, shard, |_| false);
     let (mut journal, begun) = Journal::open(&path, &header, &mut order).expect("a new file");
     assert_eq!(begun.runs, 0);
     while let HandOut::Run(unit) = order.hand_out() {
@@ -48,7 +48,7 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
         let batch =
             Batch { cell, stratum, batch, seed, runs: unit.runs, weight, planned, ..Batch::default() };
         journal.add(&batch).expect("it is ours");
-        order.told(&batch);
+        order.add_batch(&batch);
     }
     path
 }
@@ -111,7 +111,7 @@ fn differences(program: &str, first: &str) -> [Difference; 9] {
 #[test]
 fn shards_of_two_studies_are_refused_with_what_differs() {
     let study = study(2, &[2], 600, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shard = |number| Shard::new(number, 2).expect("a shard");
     let one = write(folder.path(), &study, &header, shard(1));
@@ -138,7 +138,7 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
 #[test]
 fn what_is_missing_is_refused_or_said() {
     let study = study(1, &[2], 2_000, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shards =
         [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
@@ -159,7 +159,7 @@ fn what_is_missing_is_refused_or_said() {
     let whole = folder.path().join(file_name(Shard::WHOLE));
     let go_on = |text: &[u8]| {
         std::fs::write(&whole, text).expect("the folder is ours");
-        let mut order = Order::of(&study, Shard::WHOLE, |_| false);
+        let mut order = Order::from_study(&study, Shard::WHOLE, |_| false);
         Journal::open(&whole, &header, &mut order).err().map(|error| error.to_string())
     };
     // Taken as it is, it says so, and no sweep goes on with it.
@@ -179,7 +179,7 @@ fn what_is_missing_is_refused_or_said() {
 #[test]
 fn one_batch_is_not_counted_from_two_shards() {
     let study = study(1, &[], 2_000, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let files =
         [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
@@ -195,7 +195,7 @@ fn one_batch_is_not_counted_from_two_shards() {
 #[test]
 fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
     let study = study(1, &[2], 600, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shard = |number| Shard::new(number, 2).expect("a shard");
     let mut other = header.clone();
@@ -211,7 +211,7 @@ fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
 #[test]
 fn strata_that_weigh_too_much_or_too_little_together_are_refused() {
     let study = study(1, &[], 400, (1, 1));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let told = |weight: &str| {
         let files = [1, 2].map(|number| {
@@ -251,7 +251,7 @@ fn the_records_of_a_folder_come_in_the_order_of_their_names() {
 #[test]
 fn what_is_no_set_of_shards_is_refused_by_file() {
     let study = study(1, &[], 600, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
     let file = |folder: usize, number, of| {
         write(folders[folder].path(), &study, &header, Shard::new(number, of).expect("a shard"))

@@ -28,7 +28,7 @@ impl Drawn {
     fn of(seed: u64) -> Drawn {
         let model = Model::random(seed);
         Drawn {
-            header: StudyHeader::of(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run"),
+            header: StudyHeader::new(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run"),
             planned: model.units(),
             stream: Stream::new(Seed(seed), "files"),
             folder: tempfile::tempdir().expect("a temporary directory"),
@@ -41,12 +41,12 @@ impl Drawn {
     }
 
     fn header(&self, shard: Shard) -> StudyHeader {
-        StudyHeader { shard: [shard.number(), shard.of()], ..self.header.clone() }
+        StudyHeader { shard: [shard.number(), shard.total()], ..self.header.clone() }
     }
 
     /// The batches of a shard.
     fn own(&self, shard: Shard) -> Vec<&Planned> {
-        let shards = self.model.shards_of(&self.planned, shard.of());
+        let shards = self.model.shards_of(&self.planned, shard.total());
         self.planned.iter().zip(shards).filter(|(_, of)| *of == shard.number()).map(|(it, _)| it).collect()
     }
 
@@ -64,14 +64,14 @@ impl Drawn {
     /// Goes on with a shard's file for so many batches.
     fn sweep(&self, shard: Shard, most: usize) -> Result<Begun, RecordsError> {
         let width = self.model.precision.map(|(_, width)| width);
-        let mut order = Order::of(&self.model.study, shard, move |counted| is_enough(width, counted));
+        let mut order = Order::from_study(&self.model.study, shard, move |counted| is_enough(width, counted));
         let (mut journal, begun) = Journal::open(&self.path(shard), &self.header(shard), &mut order)?;
         let batch =
             |place: u64| &self.planned.iter().find(|it| it.place == place).expect("it is planned").batch;
         for _ in 0..most {
             let HandOut::Run(unit) = order.hand_out() else { break };
             journal.add(batch(unit.place))?;
-            order.told(batch(unit.place));
+            order.add_batch(batch(unit.place));
         }
         Ok(begun)
     }
@@ -138,7 +138,7 @@ fn a_damaged_line_is_dropped_at_the_end_and_refused_before_it() {
             if at + 1 == lines.len() {
                 let merged = merge(from_ref(&path), false, &mut Vec::new()).expect("it is torn");
                 assert_eq!(merged.torn, [path.display().to_string()]);
-                assert!(Results::read(&path).expect("it is torn").is_torn);
+                assert!(Results::read_file(&path).expect("it is torn").is_torn);
                 let begun = drawn.sweep(Shard::WHOLE, usize::MAX).expect("it is torn");
                 assert_eq!((begun.is_torn, begun.runs), (true, runs(&drawn.own(Shard::WHOLE)[..at - 1])));
                 assert!(read(&path) == lines.concat());
@@ -240,12 +240,12 @@ fn shards_merge_into_the_batches_that_they_have_and_these_add_up() {
         let path = drawn.folder.path().join("merged.jsonl");
         let is_torn = stream.below(2) == 0;
         fs::write(&path, text.clone() + if is_torn { "{\"ce" } else { "" }).expect("the folder is ours");
-        let results = Results::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let results = Results::read_file(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(results.is_torn, is_torn);
         assert_sums(&drawn.model, &batches, results);
         let mut records = Records::open(&path).expect("it can be read").expect("it has a header");
         while records.next_batch().expect("they are sound").is_some() {}
-        assert_eq!((records.whole(), records.is_torn()), (text.len() as u64, is_torn));
+        assert_eq!((records.bytes_read(), records.is_torn()), (text.len() as u64, is_torn));
     }
     assert!(refused > 4 && torn > 4 && unfinished > 4, "{refused}, {torn} and {unfinished} of the merges");
 }

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::Seed;
 use doublehold_sim::Stream;
-use doublehold_sweeps::study::{Study, ready};
+use doublehold_sweeps::study::{Study, bundled_studies};
 use doublehold_sweeps::sweep::{BATCH, Batch, HandOut, Order, Shard, StudyHeader, Unit};
 use model::{Model, Planned, is_enough, some_shards};
 
 /// The order of a shard, which is asked the same about precision as the model.
 fn order(model: &Model, shard: Shard) -> Order {
     let width = model.precision.map(|(_, width)| width);
-    Order::of(&model.study, shard, move |counted| is_enough(width, counted))
+    Order::from_study(&model.study, shard, move |counted| is_enough(width, counted))
 }
 
 /// What an order hands out, up to so many ahead of what it is told of.
@@ -37,7 +37,7 @@ fn handed_out(order: &mut Order, planned: &[&Planned], ahead: &mut Stream) -> Ve
         }
         if let Some(unit) = waiting.pop_front() {
             let told = own.get(&(unit.cell.0, unit.stratum, unit.batch));
-            order.told(told.unwrap_or_else(|| panic!("{unit:?} is none of its batches")));
+            order.add_batch(told.unwrap_or_else(|| panic!("{unit:?} is none of its batches")));
         }
     }
 }
@@ -60,7 +60,7 @@ fn assert_shard((model, header): (&Model, &StudyHeader), shard: Shard, own: &[&P
         assert_eq!(header.first_seed(batch.stratum, batch.batch), Some(batch.seed));
     }
     // What a whole sweep says is rounded up in each stratum; what one with a precision says is the most.
-    let cells = (0..model.cells()).filter(|cell| cell % shard.of() + 1 == shard.number()).count() as u64;
+    let cells = (0..model.cells()).filter(|cell| cell % shard.total() + 1 == shard.number()).count() as u64;
     let most = match model.precision {
         None if shard != Shard::WHOLE => own.iter().map(|it| it.batch.runs).sum(),
         _ => cells * model.most(),
@@ -75,7 +75,7 @@ fn an_order_hands_out_every_batch_of_its_shard_as_the_study_written_out_has_them
         let model = Model::random(seed);
         let mut ahead = Stream::new(Seed(seed), "ahead");
         let planned = model.units();
-        let header = StudyHeader::of(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run");
+        let header = StudyHeader::new(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run");
         for of in [1, 1 + ahead.below(9), [64, 100_000_000_000_000][ahead.below(2) as usize]] {
             let shards = model.shards_of(&planned, of);
             let own = |number: u64| -> Vec<&Planned> {
@@ -100,13 +100,13 @@ fn an_order_hands_out_every_batch_of_its_shard_as_the_study_written_out_has_them
 /// Every ready study, in three shards that have all of it.
 #[test]
 fn three_shards_have_all_batches_of_a_ready_study() {
-    for ready in ready() {
+    for ready in bundled_studies() {
         let study = Study::load(ready.name).expect("it comes with the program");
         let units = |number, of| -> Vec<Unit> {
-            let mut order = Order::of(&study, Shard::new(number, of).expect("a shard"), |_| false);
+            let mut order = Order::from_study(&study, Shard::new(number, of).expect("a shard"), |_| false);
             let mut units = Vec::new();
             while let HandOut::Run(unit) = order.hand_out() {
-                order.told(&Batch { cell: unit.cell.0, runs: unit.runs, ..Batch::default() });
+                order.add_batch(&Batch { cell: unit.cell.0, runs: unit.runs, ..Batch::default() });
                 units.push(unit);
             }
             units

@@ -14,7 +14,7 @@ use super::Way;
 use super::lease::Lease;
 use super::scenes::*;
 use super::searches::*;
-use crate::node::{COMPARE_AND_DELETE, Node, Silence, millis, released};
+use crate::node::{COMPARE_AND_DELETE, Node, Silence, millis, release_outcome};
 use crate::{BadLock, Kind};
 
 use Predicate::{P3, WR};
@@ -63,7 +63,7 @@ impl Lock for Fenced {
         let lease = Lease::start(&self.env, ttl).await;
         let take = if self.flaw == Flaw::CounterExpires { TAKE_AND_EXPIRE_BOTH } else { TAKE };
         let ttl = millis(ttl).to_string();
-        let refused = match self.node.run(take, resource, &[token.as_bytes(), ttl.as_bytes()]).await {
+        let refused = match self.node.run_script(take, resource, &[token.as_bytes(), ttl.as_bytes()]).await {
             Ok(Value::Int(number @ 1..)) => match lease.too_late(&self.env).await {
                 None => {
                     let (fencing, deadline) = (Some(number.unsigned_abs()), lease.deadline());
@@ -85,7 +85,7 @@ impl Lock for Fenced {
             Flaw::RevisionIgnored => DELETE_OF_OWNER,
             _ => COMPARE_AND_DELETE,
         };
-        released(self.node.run(delete, &grant.resource, &[grant.token.as_bytes()]).await)
+        release_outcome(self.node.run_script(delete, &grant.resource, &[grant.token.as_bytes()]).await)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
     let three = c1_first(three.client("c2", ["acquire", "release"]).client("c3", WRITE));
     let three = starts(three, 2, at("c2", Mark::Release).delayed(ms(3)));
     let three = three.with(|scenario| scenario.link.delay = DelayLaw::Fixed(ms(1)));
-    let c1_oversleeps = |world: World| fenced(world).fault(oversleeps(at("c1", Mark::Read)));
+    let c1_oversleeps = |world: World| check_fencing(world).fault(oversleeps(at("c1", Mark::Read)));
     let owner = node().clients(1, ["acquire", "work 9500ms", "release"]).rounds(3);
     let second_release = When::from(Duration::ZERO).then(Event::mark("c1", Mark::Release), 2);
     vec![
@@ -131,16 +131,22 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
             "redisson RedissonFencedLock.expire (S)",
             &[P3],
             "The counter has the lease of its lock, and gives the same numbers again when both have ended.",
-            Worlds::new(at_times(c1_oversleeps_only(fenced(turns(2).rounds(2)))), c1_oversleeps(two))
-                .under("pauses-only"),
+            Worlds::new(
+                strike_at_times(c1_oversleeps_only(check_fencing(turns(2).rounds(2)))),
+                c1_oversleeps(two),
+            )
+            .under("pauses-only"),
         ),
         of(
             ("fencing-counter-deleted", Flaw::CounterDeleted),
             "redisson RedissonFencedLock.delete (S)",
             &[P3],
             "A release deletes the counter with its lock, and the same numbers are given again.",
-            Worlds::new(at_times(c1_oversleeps_only(fenced(three.clone()))), c1_oversleeps(three))
-                .under("pauses-only"),
+            Worlds::new(
+                strike_at_times(c1_oversleeps_only(check_fencing(three.clone()))),
+                c1_oversleeps(three),
+            )
+            .under("pauses-only"),
         ),
         of(
             ("release-without-revision", Flaw::RevisionIgnored),
@@ -153,7 +159,7 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
 }
 
 /// The resource checks numbers, also of who reads.
-fn fenced(world: World) -> World {
+fn check_fencing(world: World) -> World {
     world.with(|scenario| {
         scenario.resource.rules.fencing = FencingCheck::RejectLower;
         scenario.resource.rules.fence_reads = true;

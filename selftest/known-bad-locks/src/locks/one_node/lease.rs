@@ -19,13 +19,13 @@ impl Lease {
         Lease { started: env.monotonic().await, allowed }
     }
 
-    /// From when on it is not to be believed.
-    pub(super) fn until(self) -> MonotonicTime {
+    /// Instant from which on it is not to be believed.
+    pub(super) fn valid_until(self) -> MonotonicTime {
         self.started.saturating_add(self.allowed)
     }
 
     pub(super) fn deadline(self) -> Option<Deadline> {
-        Some(Deadline::Monotonic(self.until()))
+        Some(Deadline::Monotonic(self.valid_until()))
     }
 
     /// Why a grant is refused that came just now, if it came too late.
@@ -33,6 +33,6 @@ impl Lease {
         let now = env.monotonic().await;
         let elapsed = Duration::from_nanos(now.0.saturating_sub(self.started.0));
         let refusal = Refusal::TooLate { elapsed, allowed: self.allowed, clock: Clock::Monotonic };
-        (now >= self.until()).then_some(refusal)
+        (now >= self.valid_until()).then_some(refusal)
     }
 }

@@ -14,7 +14,7 @@ use super::Way;
 use super::lease::Lease;
 use super::scenes::*;
 use super::searches::*;
-use crate::node::{Node, Silence, is_yes, released};
+use crate::node::{Node, Silence, is_yes, release_outcome};
 use crate::{BadLock, Kind};
 
 use Predicate::{LV, P3};
@@ -85,7 +85,7 @@ impl Lock for Local {
             self.counts.insert(bucket, left);
             return Released::Released;
         }
-        let outcome = released(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
+        let outcome = release_outcome(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
         // WRONG with `KeptOnLoss`: nobody will ever give it back here.
         if outcome != Released::NotOwner || self.flaw != Flaw::KeptOnLoss {
             self.counts.remove(&bucket);
@@ -145,8 +145,11 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
             "spring-integration INT-4248",
             &[P3],
             "Whether the lock is still held is answered from this process' memory, without asking the node.",
-            Worlds::new(at_times(careful().rounds(4)), careful().fault(oversleeps(at("c1", Mark::Read))))
-                .under("clocks-only"),
+            Worlds::new(
+                strike_at_times(careful().rounds(4)),
+                careful().fault(oversleeps(at("c1", Mark::Read))),
+            )
+            .under("clocks-only"),
         ),
     ]
 }

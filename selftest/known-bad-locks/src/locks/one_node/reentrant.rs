@@ -15,7 +15,7 @@ use super::Way;
 use super::lease::Lease;
 use super::scenes::*;
 use super::searches::*;
-use super::watchdog::{Habits, Hold, Watchdog};
+use super::watchdog::{Hold, Watchdog, WatchdogOptions};
 use crate::node::{Node, Silence, millis};
 use crate::{BadLock, Kind};
 
@@ -80,7 +80,7 @@ impl Lock for Reentrant {
         }
         let (key, token) = (resource.to_owned(), owner.as_bytes().to_vec());
         let hold = Hold { key: key.clone(), token, ttl, renew: RENEW, release: LEAVE_ALL };
-        let watchdog = Watchdog::start(&self.way, hold, lease.until(), Habits::good(ttl));
+        let watchdog = Watchdog::start(&self.way, hold, lease.valid_until(), WatchdogOptions::correct(ttl));
         self.watchdogs.insert(key, watchdog);
         Acquired::Granted(Grant::new(resource, owner))
     }
@@ -138,12 +138,13 @@ impl Reentrant {
 
     async fn enter(&mut self, key: &str, owner: &Token, ttl: Duration, which: &str) -> Result<bool, Silence> {
         let ttl = millis(ttl).to_string();
-        let count = self.node.run(ENTER, key, &[owner.as_bytes(), ttl.as_bytes(), which.as_bytes()]).await?;
+        let count =
+            self.node.run_script(ENTER, key, &[owner.as_bytes(), ttl.as_bytes(), which.as_bytes()]).await?;
         Ok(matches!(count, Value::Int(1..)))
     }
 
     async fn leave(&mut self, script: &'static str, key: &str, owner: &Token) -> Released {
-        match self.node.run(script, key, &[owner.as_bytes()]).await {
+        match self.node.run_script(script, key, &[owner.as_bytes()]).await {
             Ok(Value::Int(1..)) => Released::Released,
             Ok(_) => Released::NotOwner,
             Err(Silence::Lost) => Released::Unknown(Doubt::Timeout),
@@ -179,7 +180,7 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
             "A call whose reply is lost leaves its count, the next is taken for a re-entry, and one release is not enough.",
             Worlds::new(
                 free_long_before_a_lease_ends(node().clients(2, SHORT_TURN).rounds(20)),
-                free_soon(turns(2)).fault(late_reply(arrived(Mark::Acquire, 1), ms(1500))),
+                free_soon(turns(2)).fault(late_reply(nth_arrived(Mark::Acquire, 1), ms(1500))),
             ),
         ),
         of(

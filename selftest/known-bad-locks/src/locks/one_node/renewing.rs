@@ -16,10 +16,10 @@ use doublehold::check::{
 use super::lease::Lease;
 use super::scenes::*;
 use super::searches::*;
-use super::watchdog::{Habits, Hold, OnError, Watchdog};
+use super::watchdog::{Hold, OnError, Watchdog, WatchdogOptions};
 use super::{TIMEOUT, Way};
 use crate::locks::library;
-use crate::node::{COMPARE_AND_DELETE, COMPARE_AND_EXTEND, Node, Silence, is_yes, released};
+use crate::node::{COMPARE_AND_DELETE, COMPARE_AND_EXTEND, Node, Silence, is_yes, release_outcome};
 use crate::{BadLock, Kind};
 
 use Predicate::{LV, P1, P3};
@@ -60,7 +60,7 @@ impl Lock for Renewing {
         let why = match answer {
             Ok(_) if is_yes(&answer) => match lease.too_late(&self.way.env).await {
                 None => {
-                    self.watch(resource, &token, ttl, lease.until());
+                    self.start_watchdog(resource, &token, ttl, lease.valid_until());
                     return Acquired::Granted(Grant::new(resource, token));
                 }
                 Some(why) => Acquired::Refused(why),
@@ -78,7 +78,7 @@ impl Lock for Renewing {
             return Extended::NotOwner;
         };
         // WRONG: a flag stays as it is until the watchdog wakes, however long it slept.
-        let over = self.flaw != Flaw::FlagNotTime && self.way.env.monotonic().await >= watched.until();
+        let over = self.flaw != Flaw::FlagNotTime && self.way.env.monotonic().await >= watched.lease_end();
         if watched.is_lost() || over { Extended::NotOwner } else { Extended::Extended { deadline: None } }
     }
 
@@ -88,11 +88,11 @@ impl Lock for Renewing {
         if stops_first {
             self.stop(&grant.resource);
         }
-        let mut outcome = released(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
+        let mut outcome = release_outcome(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
         // WRONG: a lock that is lost cannot be given back.
         while self.flaw == Flaw::ReleaseForEver && outcome != Released::Released {
             self.way.sleep(ms(200)).await;
-            outcome = released(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
+            outcome = release_outcome(self.node.delete(&grant.resource, grant.token.as_bytes()).await);
         }
         if !stops_first && outcome == Released::Released {
             self.stop(&grant.resource);
@@ -103,14 +103,14 @@ impl Lock for Renewing {
 
 impl Renewing {
     /// Starts a watchdog.
-    fn watch(&mut self, resource: &str, token: &Token, ttl: Duration, until: MonotonicTime) {
+    fn start_watchdog(&mut self, resource: &str, token: &Token, ttl: Duration, until: MonotonicTime) {
         if self.gave_up {
             return;
         }
         let (key, token) = (resource.to_owned(), token.as_bytes().to_vec());
         let hold = Hold { key, token, ttl, renew: COMPARE_AND_EXTEND, release: COMPARE_AND_DELETE };
         let (way, habits, slot, watchdogs) =
-            (self.way.clone(), self.habits(ttl), self.slot(resource), self.watchdogs.clone());
+            (self.way.clone(), self.watchdog_options(ttl), self.slot(resource), self.watchdogs.clone());
         let start = move |way: &Way| {
             let watchdog = Watchdog::start(way, hold, until, habits);
             watchdogs.lock().unwrap_or_else(PoisonError::into_inner).insert(slot, watchdog);
@@ -126,17 +126,17 @@ impl Renewing {
         }
     }
 
-    fn habits(&self, ttl: Duration) -> Habits {
-        let good = Habits::good(ttl);
+    fn watchdog_options(&self, ttl: Duration) -> WatchdogOptions {
+        let good = WatchdogOptions::correct(ttl);
         match self.flaw {
             // WRONG: the lease is not over, and the holder works on.
-            Flaw::ErrorReleases => Habits { on_error: OnError::Releases, ..good },
+            Flaw::ErrorReleases => WatchdogOptions { on_error: OnError::Releases, ..good },
             // WRONG: the lock of a holder that is gone is kept for ever.
-            Flaw::NoCap => Habits { most: None, ..good },
+            Flaw::NoCap => WatchdogOptions { most: None, ..good },
             // WRONG: half a second before a lease of less is in 584 million years.
             Flaw::IntervalUnderflows => {
                 let before = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).wrapping_sub(500);
-                Habits { interval: Duration::from_millis(before), ..good }
+                WatchdogOptions { interval: Duration::from_millis(before), ..good }
             }
             _ => good,
         }
@@ -158,7 +158,7 @@ impl Renewing {
         if let Some(watchdog) = stopped {
             watchdog.stop();
             // WRONG: what failed once is given up, for later locks as well.
-            self.gave_up |= self.flaw == Flaw::NeverRenewsAgain && watchdog.watched.failed();
+            self.gave_up |= self.flaw == Flaw::NeverRenewsAgain && watchdog.watched.has_failed();
         }
     }
 }
@@ -172,15 +172,15 @@ fn kind(name: &'static str, flaw: Flaw) -> Kind {
 
 /// All of them.
 pub(super) fn bad_locks() -> Vec<BadLock> {
-    [of_renewals(), of_watchdogs(), of_ends()].concat()
+    [renewal_bugs(), watchdog_bugs(), end_bugs()].concat()
 }
 
 /// The lock of this file with a flaw, and its control.
-fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+fn flaw_and_control(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
     (kind(name, flaw), kind("renewing", Flaw::None))
 }
 
-fn of(
+fn table_entry(
     locks: (Kind, Kind),
     source: &'static str,
     breaks: &'static [Predicate],
@@ -202,7 +202,7 @@ fn long_jobs() -> World {
     networks_only(retries(jobs.ttl(s(50)), s(2)))
 }
 
-fn of_renewals() -> Vec<BadLock> {
+fn renewal_bugs() -> Vec<BadLock> {
     // The first renewal of c1 is not answered.
     let no_answer = |world: World| {
         let cut = Fault::cut(Link::between("c1", "A"));
@@ -210,7 +210,7 @@ fn of_renewals() -> Vec<BadLock> {
     };
     let jobs = || no_answer(node().clients(2, JOB));
     vec![
-        of(
+        table_entry(
             library(
                 "renewal-ends-with-an-error",
                 "python-redis-lock",
@@ -222,15 +222,15 @@ fn of_renewals() -> Vec<BadLock> {
             "One renewal that fails ends the schedule without a word, and the job works on.",
             Worlds::new(long_jobs(), jobs()),
         ),
-        of(
-            flawed("renewal-never-again", Flaw::NeverRenewsAgain),
+        table_entry(
+            flaw_and_control("renewal-never-again", Flaw::NeverRenewsAgain),
             "redisson#2515",
             &[P1],
             "After one renewal that failed no later lock of that name is renewed either.",
             Worlds::new(long_jobs().rounds(2), jobs().rounds(2)),
         ),
-        of(
-            flawed("failed-renewal-releases", Flaw::ErrorReleases),
+        table_entry(
+            flaw_and_control("failed-renewal-releases", Flaw::ErrorReleases),
             "aioredlock auto-extend (S)",
             &[P1],
             "A renewal that fails gives the lock back, while its lease lasts and the job works on.",
@@ -239,7 +239,7 @@ fn of_renewals() -> Vec<BadLock> {
     ]
 }
 
-fn of_watchdogs() -> Vec<BadLock> {
+fn watchdog_bugs() -> Vec<BadLock> {
     let two_locks = ["acquire stock", "acquire orders", "release stock", "work 25s", "release orders"];
     let two_locks = node().locks(["stock", "orders"]).client("c1", two_locks);
     let two_locks = two_locks.client("c2", ["acquire orders", "work 1s", "release orders"]);
@@ -247,32 +247,33 @@ fn of_watchdogs() -> Vec<BadLock> {
     let short = node().clients(2, ["acquire", "read", "work 1s..2s", "write", "release"]).ttl(ms(400));
     let asleep = node().clients(2, CAREFUL_TURN).fault(oversleeps(at("c1", Mark::Extending)));
     vec![
-        of(
-            flawed("one-slot-for-watchdogs", Flaw::OneSlot),
+        table_entry(
+            flaw_and_control("one-slot-for-watchdogs", Flaw::OneSlot),
             "spring-integration GH-10446",
             &[P1],
             "A second lock's watchdog takes the place of the first's: to release one stops the other's.",
             Worlds::quiet(two_locks),
         ),
-        of(
-            flawed("renewal-interval-underflows", Flaw::IntervalUnderflows),
+        table_entry(
+            flaw_and_control("renewal-interval-underflows", Flaw::IntervalUnderflows),
             "rslock using() (S)",
             &[P1],
             "The watchdog is to wake 500 ms before the lease ends, in unsigned arithmetic: a shorter one is not renewed.",
             Worlds::quiet(short),
         ),
-        of(
-            flawed("held-is-a-flag", Flaw::FlagNotTime),
+        table_entry(
+            flaw_and_control("held-is-a-flag", Flaw::FlagNotTime),
             "node-redlock#283",
             &[P3],
             "Whether the lock is held is a flag that the watchdog clears when it wakes next, not a time.",
-            Worlds::new(at_times(node().clients(2, CAREFUL_TURN).rounds(4)), asleep).under("pauses-only"),
+            Worlds::new(strike_at_times(node().clients(2, CAREFUL_TURN).rounds(4)), asleep)
+                .under("pauses-only"),
         ),
     ]
 }
 
-fn of_ends() -> Vec<BadLock> {
-    let release_is_lost = |world: World| free_after_a_lease(world).fault(reset(sent(Mark::Release, 1)));
+fn end_bugs() -> Vec<BadLock> {
+    let release_is_lost = |world: World| free_after_a_lease(world).fault(reset(nth_sent(Mark::Release, 1)));
     let at_once = || node().clients(2, ["acquire", "release"]);
     // Longer than a lease and all faults, shorter than a watchdog keeps a lock that nobody has.
     let some_time =
@@ -287,29 +288,29 @@ fn of_ends() -> Vec<BadLock> {
     // Longer than a pause, shorter than a watchdog keeps a lock for a caller that does not come back.
     let may_hang = both.ttl(s(8)).obtain_within(s(35)).with(|scenario| scenario.limits.time = s(150));
     vec![
-        of(
-            flawed("watchdog-registered-late", Flaw::RegisteredLate),
+        table_entry(
+            flaw_and_control("watchdog-registered-late", Flaw::RegisteredLate),
             "redisson#7272",
             &[LV],
             "A release that is quicker than the start of the watchdog does not stop it.",
             Worlds::new(some_time(at_once()), release_is_lost(at_once())),
         ),
-        of(
-            flawed("failed-release-leaves-watchdog", Flaw::FailedReleaseKeepsIt),
+        table_entry(
+            flaw_and_control("failed-release-leaves-watchdog", Flaw::FailedReleaseKeepsIt),
             "redisson#1966",
             &[LV],
             "A release that fails leaves the watchdog on, which keeps the key that nobody holds.",
             Worlds::new(some_time(turns(2)), release_is_lost(turns(2))),
         ),
-        of(
-            flawed("renewal-without-cap", Flaw::NoCap),
+        table_entry(
+            flaw_and_control("renewal-without-cap", Flaw::NoCap),
             "redisson#3521",
             &[LV],
             "The watchdog renews for as long as the process lives, also for a worker that is gone.",
             Worlds::quiet(gone),
         ),
-        of(
-            flawed("release-insists", Flaw::ReleaseForEver),
+        table_entry(
+            flaw_and_control("release-insists", Flaw::ReleaseForEver),
             "node-redlock#313",
             &[LV],
             "The release of a lost lock is tried for ever, and its caller never gives back what else it holds.",

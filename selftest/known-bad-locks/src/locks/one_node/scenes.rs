@@ -62,12 +62,12 @@ pub(super) fn at(client: &str, mark: Mark) -> When {
 }
 
 /// The `nth` message of c1 to the node after a mark of c1.
-pub(super) fn sent(mark: Mark, nth: u32) -> When {
+pub(super) fn nth_sent(mark: Mark, nth: u32) -> When {
     at("c1", mark).then(Event::Sent { from: "c1".into(), to: "A".into() }, nth)
 }
 
-/// The `nth` message of c1 arrived at the node after a mark of c1, and its reply was not sent yet.
-pub(super) fn arrived(mark: Mark, nth: u32) -> When {
+/// Moment at which the `nth` message of c1 arrived at the node after a mark of c1, and its reply was not sent yet.
+pub(super) fn nth_arrived(mark: Mark, nth: u32) -> When {
     at("c1", mark).then(Event::Received { by: "A".into(), from: "c1".into() }, nth)
 }
 

@@ -70,7 +70,7 @@ pub(super) fn free_soon(world: World) -> World {
 
 /// In weather: a lock that nobody claims is to be free some time. Faults and one lease are over by then.
 pub(super) fn free_some_time(world: World) -> World {
-    unhurried(world.obtain_free_within(s(120)), s(200))
+    ask_seldom(world.obtain_free_within(s(120)), s(200))
 }
 
 /// In weather in which connections break often and nothing else goes wrong: a lock that nobody claims is to be free
@@ -78,7 +78,7 @@ pub(super) fn free_some_time(world: World) -> World {
 /// in any lock.
 pub(super) fn free_long_before_a_lease_ends(world: World) -> World {
     let is_else = |effect: &Effect| !matches!(effect, Effect::ResetConnections { .. });
-    let world = without(unhurried(world.ttl(s(300)).obtain_free_within(s(100)), s(200)), is_else);
+    let world = leave_out(ask_seldom(world.ttl(s(300)).obtain_free_within(s(100)), s(200)), is_else);
     world.with(|scenario| {
         for fault in scenario.weather.iter_mut().flat_map(|weather| &mut weather.faults) {
             fault.every = s(15);
@@ -100,18 +100,18 @@ pub(super) fn networks_only(world: World) -> World {
         );
         !of_network
     };
-    without(world, is_else)
+    leave_out(world, is_else)
 }
 
 /// In weather in which clients die, and nothing else goes wrong.
 pub(super) fn deaths_only(world: World) -> World {
-    without(world, |effect| !matches!(effect, Effect::Crash { .. } | Effect::PowerLoss { .. }))
+    leave_out(world, |effect| !matches!(effect, Effect::Crash { .. } | Effect::PowerLoss { .. }))
 }
 
 /// In weather in which c1 sleeps through the end of its lease, and nobody else is paused. Shorter pauses end at any
 /// time, also between a grant and its first write, where any lock is too late.
 pub(super) fn c1_oversleeps_only(world: World) -> World {
-    let world = without(world, |effect| *effect != Effect::Pause { hosts: "clients".into() });
+    let world = leave_out(world, |effect| *effect != Effect::Pause { hosts: "clients".into() });
     world.with(|scenario| {
         for fault in scenario.weather.iter_mut().flat_map(|weather| &mut weather.faults) {
             fault.effect = Effect::Pause { hosts: "c1".into() };
@@ -120,8 +120,8 @@ pub(super) fn c1_oversleeps_only(world: World) -> World {
     })
 }
 
-/// In weather that knows nothing of the protocol: no fault strikes right between two steps.
-pub(super) fn at_times(world: World) -> World {
+/// Puts a world in weather that knows nothing of the protocol: no fault strikes right between two steps.
+pub(super) fn strike_at_times(world: World) -> World {
     world.with(|scenario| {
         if let Some(weather) = &mut scenario.weather {
             weather.at_steps = Probability::NEVER;
@@ -129,7 +129,7 @@ pub(super) fn at_times(world: World) -> World {
     })
 }
 
-fn without(world: World, is_left_out: fn(&Effect) -> bool) -> World {
+fn leave_out(world: World, is_left_out: fn(&Effect) -> bool) -> World {
     world.with(move |scenario| {
         if let Some(weather) = &mut scenario.weather {
             weather.faults.retain(|fault| !is_left_out(&fault.effect));
@@ -138,7 +138,7 @@ fn without(world: World, is_left_out: fn(&Effect) -> bool) -> World {
 }
 
 /// Every client asks seldom, and gives up after so long.
-fn unhurried(world: World, patience: Duration) -> World {
+fn ask_seldom(world: World, patience: Duration) -> World {
     patient(world, patience).with(|scenario| {
         let seldom = DelayLaw::Uniform { min: s(1), max: s(3) };
         scenario.clients.iter_mut().for_each(|client| client.retry = seldom.clone());

@@ -17,7 +17,7 @@ const RENEWALS: u32 = 12;
 
 /// How a watchdog goes about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Habits {
+pub(super) struct WatchdogOptions {
     /// How long it waits before each renewal.
     pub(super) interval: Duration,
     /// How often it renews; `None`: for ever.
@@ -34,10 +34,10 @@ pub(super) enum OnError {
     Releases,
 }
 
-impl Habits {
+impl WatchdogOptions {
     /// As it should be.
-    pub(super) fn good(ttl: Duration) -> Habits {
-        Habits { interval: ttl / 3, most: Some(RENEWALS), on_error: OnError::TriesAgain }
+    pub(super) fn correct(ttl: Duration) -> WatchdogOptions {
+        WatchdogOptions { interval: ttl / 3, most: Some(RENEWALS), on_error: OnError::TriesAgain }
     }
 }
 
@@ -67,8 +67,8 @@ impl Watched {
         Watched(Arc::new(Mutex::new(State { until, lost: false, failed: false })))
     }
 
-    /// Until when the lease lasts that was renewed last.
-    pub(super) fn until(&self) -> MonotonicTime {
+    /// End of the lease that was renewed last.
+    pub(super) fn lease_end(&self) -> MonotonicTime {
         self.state().until
     }
 
@@ -78,7 +78,7 @@ impl Watched {
     }
 
     /// A renewal was not answered.
-    pub(super) fn failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.state().failed
     }
 
@@ -96,7 +96,7 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// Starts one. The lease lasts until `until` so far.
-    pub(super) fn start(way: &Way, hold: Hold, until: MonotonicTime, habits: Habits) -> Watchdog {
+    pub(super) fn start(way: &Way, hold: Hold, until: MonotonicTime, habits: WatchdogOptions) -> Watchdog {
         let watched = Watched::new(until);
         let task = way.env.spawn(keep(way.clone(), hold, habits, watched.clone()));
         Watchdog { task, watched }
@@ -108,16 +108,16 @@ impl Watchdog {
     }
 }
 
-async fn keep(way: Way, hold: Hold, habits: Habits, watched: Watched) {
+async fn keep(way: Way, hold: Hold, habits: WatchdogOptions, watched: Watched) {
     let mut node = way.node();
     let (mut pause, mut left) = (habits.interval, habits.most);
     while left != Some(0) {
         way.sleep(pause).await;
         let lease = Lease::start(&way.env, hold.ttl).await;
         let ttl = millis(hold.ttl).to_string();
-        pause = match node.run(hold.renew, &hold.key, &[&hold.token, ttl.as_bytes()]).await {
+        pause = match node.run_script(hold.renew, &hold.key, &[&hold.token, ttl.as_bytes()]).await {
             Ok(redis::Value::Int(1..)) => {
-                watched.state().until = lease.until();
+                watched.state().until = lease.valid_until();
                 left = left.map(|left| left - 1);
                 habits.interval
             }
@@ -126,7 +126,7 @@ async fn keep(way: Way, hold: Hold, habits: Habits, watched: Watched) {
                 match habits.on_error {
                     OnError::TriesAgain => habits.interval / 4,
                     OnError::Releases => {
-                        let _ignored = node.run(hold.release, &hold.key, &[&hold.token]).await;
+                        let _ignored = node.run_script(hold.release, &hold.key, &[&hold.token]).await;
                         return;
                     }
                 }

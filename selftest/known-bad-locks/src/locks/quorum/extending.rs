@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold::check::{Event, Fault, Mark, Predicate, Way, When, World};
 
 use super::redlock::NODE_TIMEOUT;
-use super::{Case, FIVE, Flaw, c1_granted, c1_pauses, flawed, seconds};
+use super::{Case, FIVE, Flaw, c1_granted, c1_pauses, flaw_and_control, seconds};
 use crate::BadLock;
 use crate::locks::library;
 use crate::worlds::{EXTENDING, independent, one_after_the_other};
@@ -30,7 +30,7 @@ fn world(first: &'static [&'static str], second: &'static [&'static str]) -> Wor
 }
 
 /// The same, and `c1` stops for longer than a lease before it asks to extend.
-fn lost(first: &'static [&'static str], second: &'static [&'static str]) -> World {
+fn pause_past_lease(first: &'static [&'static str], second: &'static [&'static str]) -> World {
     world(first, second).fault(c1_pauses(extending(), seconds(12)))
 }
 
@@ -63,10 +63,10 @@ fn answers() -> Vec<Case> {
             breaks: &[Predicate::P3, Predicate::P4],
             world: outliving(),
             weather: "calm",
-            shown: lost(WRITES_ON, WORKS_8S),
+            shown: pause_past_lease(WRITES_ON, WORKS_8S),
         },
         Case {
-            locks: flawed("extension-uncounted", Flaw::ExtensionUncounted),
+            locks: flaw_and_control("extension-uncounted", Flaw::ExtensionUncounted),
             source: "redsync#61, #38",
             what: "What the nodes say to an extension is not counted, not even silence.",
             breaks: &[Predicate::P2],
@@ -75,7 +75,7 @@ fn answers() -> Vec<Case> {
             shown: world(EXTENDS, WORKS_8S).fault(Fault::cut(Way::between("c1", FIVE)).at(extending())),
         },
         Case {
-            locks: flawed("extension-ignores-elapsed", Flaw::ExtensionIgnoresElapsed),
+            locks: flaw_and_control("extension-ignores-elapsed", Flaw::ExtensionIgnoresElapsed),
             source: "redsync#71",
             what: "An extension counts from when it returned, however long that took.",
             breaks: &[Predicate::P2],
@@ -101,16 +101,16 @@ fn losses() -> Vec<Case> {
             breaks: &[Predicate::P3, Predicate::P4],
             world: outliving(),
             weather: "calm",
-            shown: lost(WRITES_ON, WORKS_1S),
+            shown: pause_past_lease(WRITES_ON, WORKS_1S),
         },
         Case {
-            locks: flawed("lost-is-transient", Flaw::LostIsTransient),
+            locks: flaw_and_control("lost-is-transient", Flaw::LostIsTransient),
             source: "bsm/redislock#88",
             what: "A lock that is lost is asked for again like after a fault, and nobody is told that it is lost.",
             breaks: &[Predicate::P3, Predicate::P4],
             world: outliving(),
             weather: "calm",
-            shown: lost(WRITES_ON, WORKS_1S),
+            shown: pause_past_lease(WRITES_ON, WORKS_1S),
         },
         Case {
             locks: library(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doublehold::check::{DelayLaw, Fault, Mark, Predicate, RatePpb, When, World};
 
-use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, flawed, seconds};
+use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, flaw_and_control, seconds};
 use crate::BadLock;
 use crate::locks::library;
 use crate::worlds::{LONG, SHORT, independent, one_after_the_other, with_faults};
@@ -17,38 +17,38 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
 }
 
 /// `c1` works for longer than its lease; `c2` asks from its grant on.
-fn outlived() -> World {
+fn overrun_lease() -> World {
     one_after_the_other(independent(5), OUTLIVES, &SHORT, c1_granted())
 }
 
 /// The same, and the last reply waits for 8 s.
 fn late_reply() -> World {
-    outlived().fault(c1_pauses(c1_has_voters(), seconds(8)))
+    overrun_lease().fault(c1_pauses(c1_has_voters(), seconds(8)))
 }
 
 fn subtraction() -> Vec<Case> {
     let world = || independent(5).clients(2, LONG).rounds(2);
     vec![
         Case {
-            locks: flawed("drift-added", Flaw::DriftAdded),
+            locks: flaw_and_control("drift-added", Flaw::DriftAdded),
             source: "redlock-py#3, pottery#286",
             what: "The drift allowance is added to the lease where it is to be taken off.",
             breaks: &[Predicate::P2],
             world: world(),
             weather: "calm",
-            shown: outlived(),
+            shown: overrun_lease(),
         },
         Case {
-            locks: flawed("no-drift", Flaw::NoDrift),
+            locks: flaw_and_control("no-drift", Flaw::NoDrift),
             source: "redis-plus-plus RedMutexTx (S)",
             what: "Nothing is taken off the lease for nodes whose clocks run faster.",
             breaks: &[Predicate::P2],
             world: independent(3).clients(3, LONG).rounds(2),
             weather: "node-drift",
-            shown: outlived().fault(Fault::clock_drift(FIVE, RatePpb(9_000_000))),
+            shown: overrun_lease().fault(Fault::clock_drift(FIVE, RatePpb(9_000_000))),
         },
         Case {
-            locks: flawed("lease-from-last-reply", Flaw::LeaseFromLastReply),
+            locks: flaw_and_control("lease-from-last-reply", Flaw::LeaseFromLastReply),
             source: "pottery before 2e0f01e",
             what: "The lease is counted from the last reply, though the first key is older.",
             breaks: &[Predicate::P2],
@@ -57,7 +57,7 @@ fn subtraction() -> Vec<Case> {
             shown: late_reply(),
         },
         Case {
-            locks: flawed("elapsed-in-wrong-unit", Flaw::ElapsedInWrongUnit),
+            locks: flaw_and_control("elapsed-in-wrong-unit", Flaw::ElapsedInWrongUnit),
             source: "RedLock.net 633757b",
             what: "The time that the replies took is counted in a unit ten times too large.",
             breaks: &[Predicate::P2],
@@ -66,13 +66,13 @@ fn subtraction() -> Vec<Case> {
             shown: late_reply(),
         },
         Case {
-            locks: flawed("lease-from-wait", Flaw::LeaseFromWait),
+            locks: flaw_and_control("lease-from-wait", Flaw::LeaseFromWait),
             source: "redisson#624, #2172",
             what: "The nodes are asked for a lease made of how long the caller would wait, which is shorter.",
             breaks: &[Predicate::P2],
             world: world(),
             weather: "calm",
-            shown: outlived(),
+            shown: overrun_lease(),
         },
     ]
 }
@@ -86,16 +86,16 @@ fn clocks() -> Vec<Case> {
             breaks: &[Predicate::P2],
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "client-clock-steps",
-            shown: outlived().fault(Fault::clock_step("c1", -5_000_000_000).at(c1_granted())),
+            shown: overrun_lease().fault(Fault::clock_step("c1", -5_000_000_000).at(c1_granted())),
         },
         Case {
-            locks: flawed("clock-stands-still", Flaw::StandingClock),
+            locks: flaw_and_control("clock-stands-still", Flaw::StandingClock),
             source: "redsync, rslock, redis-py (S)",
             what: "A clock that stands still while the machine is suspended measures the lease.",
             breaks: &[Predicate::P2],
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "suspensions",
-            shown: outlived()
+            shown: overrun_lease()
                 .fault(Fault::suspend("c1").at(c1_granted().delayed(seconds(1))).lasting(seconds(5))),
         },
     ]
@@ -123,7 +123,7 @@ fn deadlines() -> Vec<Case> {
     };
     vec![
         Case {
-            locks: flawed("expired-handed-out", Flaw::ExpiredHandedOut),
+            locks: flaw_and_control("expired-handed-out", Flaw::ExpiredHandedOut),
             source: "node-redlock#369",
             what: "A lease that ended before the last reply came is handed out, with its deadline.",
             breaks: &[Predicate::P1, Predicate::P3, Predicate::P4],
@@ -132,7 +132,7 @@ fn deadlines() -> Vec<Case> {
             shown: overtaken(UNCHECKED),
         },
         Case {
-            locks: flawed("nothing-left-handed-out", Flaw::NothingLeftHandedOut),
+            locks: flaw_and_control("nothing-left-handed-out", Flaw::NothingLeftHandedOut),
             source: "leandromoreira/redlock-rb (S)",
             what: "A lease of which nothing is left is handed out: `validity >= 0`.",
             breaks: &[Predicate::P1, Predicate::P2],
@@ -141,7 +141,7 @@ fn deadlines() -> Vec<Case> {
             shown: overtaken(UNCHECKED),
         },
         Case {
-            locks: flawed("final-lease-unchecked", Flaw::FinalLeaseUnchecked),
+            locks: flaw_and_control("final-lease-unchecked", Flaw::FinalLeaseUnchecked),
             source: "RedissonRedLock (S)",
             what: "The lease is set once more when all have answered, without asking whose the keys are.",
             breaks: &[Predicate::P2],

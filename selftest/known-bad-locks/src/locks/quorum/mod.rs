@@ -48,7 +48,7 @@ impl From<Case> for BadLock {
 }
 
 /// The Redlock of this folder with a flaw.
-fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+fn flaw_and_control(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
     (kind(name, flaw), kind("redlock without a flaw", Flaw::None))
 }
 

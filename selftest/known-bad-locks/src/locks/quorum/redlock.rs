@@ -72,7 +72,7 @@ enum Vote {
 }
 
 impl Vote {
-    fn of(answer: &Result<Value, Silence>) -> Vote {
+    fn from_answer(answer: &Result<Value, Silence>) -> Vote {
         match answer {
             yes if is_yes(yes) => Vote::Yes,
             Ok(_) => Vote::No,
@@ -100,11 +100,13 @@ impl Redlock {
     pub(super) fn new(env: SimEnv, names: Vec<NodeName>, flaw: Flaw) -> Redlock {
         // WRONG: what was loaded once is never loaded again, and a node that restarts forgets it.
         let by_hash = flaw == Flaw::NoScriptFallback;
-        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, NODE_TIMEOUT).by_hash(by_hash));
+        let nodes = names
+            .into_iter()
+            .map(|name| Node::new(env.clone(), name, NODE_TIMEOUT).with_scripts_by_hash(by_hash));
         Redlock { nodes: nodes.collect(), env, flaw, used: false, own: None }
     }
 
-    fn needed(&self) -> usize {
+    fn majority(&self) -> usize {
         self.nodes.len() / 2 + 1
     }
 
@@ -178,7 +180,7 @@ impl Redlock {
         };
         let mut votes = Vec::new();
         for node in &mut self.nodes {
-            let mut vote = Vote::of(&node.set_nx_px(key, token.as_bytes(), ttl).await);
+            let mut vote = Vote::from_answer(&node.set_nx_px(key, token.as_bytes(), ttl).await);
             if self.flaw == Flaw::OwnStaleEntryCounts && vote == Vote::No {
                 // WRONG: that key's lease began when it was set, in an attempt that failed.
                 let held = node.call(redis::cmd("GET").arg(key)).await;
@@ -192,10 +194,10 @@ impl Redlock {
     }
 
     /// True if these votes are a grant, lateness aside.
-    fn have_it(&self, votes: &[Vote]) -> bool {
+    fn is_granted(&self, votes: &[Vote]) -> bool {
         // WRONG: it holds the lock, and says that it does not.
         let is_fooled = self.flaw == Flaw::ErrorAfterQuorum && votes.iter().any(|vote| vote.is_silent());
-        count(votes, |vote| vote == Vote::Yes) >= self.needed() && !is_fooled
+        count(votes, |vote| vote == Vote::Yes) >= self.majority() && !is_fooled
     }
 
     /// After an attempt that failed.
@@ -214,7 +216,7 @@ impl Redlock {
     async fn give_back(&mut self, key: &str, token: &Token, asked: &[bool]) -> Vec<Vote> {
         let mut votes = Vec::new();
         for (node, _) in self.nodes.iter_mut().zip(asked).filter(|(_, asked)| **asked) {
-            votes.push(Vote::of(&node.delete(key, token.as_bytes()).await));
+            votes.push(Vote::from_answer(&node.delete(key, token.as_bytes()).await));
         }
         votes
     }
@@ -224,7 +226,7 @@ impl Redlock {
         let (key, token) = (&grant.resource, grant.token.as_bytes());
         let mut votes = Vec::new();
         for node in &mut self.nodes {
-            votes.push(Vote::of(&node.extend(key, token, ttl).await));
+            votes.push(Vote::from_answer(&node.extend(key, token, ttl).await));
         }
         let silent = count(&votes, Vote::is_silent);
         let yes = match self.flaw {
@@ -233,7 +235,7 @@ impl Redlock {
             _ => count(&votes, |vote| vote == Vote::Yes),
         };
         let nodes = votes.len();
-        match self.needed() {
+        match self.majority() {
             needed if yes >= needed => None,
             needed if yes + silent >= needed => {
                 Some(Extended::Unknown(Doubt::TooFewAnswers { answers: nodes - silent, nodes }))
@@ -243,7 +245,7 @@ impl Redlock {
     }
 
     /// Of `LostIsTransient`: asks again until the old deadline, as if a lost lock could come back.
-    async fn insist(&mut self, grant: &Grant, ttl: Duration) -> Option<Extended> {
+    async fn retry_extend(&mut self, grant: &Grant, ttl: Duration) -> Option<Extended> {
         loop {
             let failed = self.ask_to_extend(grant, ttl).await?;
             let over = match grant.deadline {
@@ -271,7 +273,8 @@ impl Lock for Redlock {
         let mut started = self.now().await;
         let votes = self.claim(resource, &token, ttl).await;
         let mut now = self.now().await;
-        if self.flaw == Flaw::FinalLeaseUnchecked && count(&votes, |vote| vote == Vote::Yes) >= self.needed()
+        if self.flaw == Flaw::FinalLeaseUnchecked
+            && count(&votes, |vote| vote == Vote::Yes) >= self.majority()
         {
             // WRONG: keys that are gone are gone, and others' are others'.
             for node in &mut self.nodes {
@@ -288,7 +291,7 @@ impl Lock for Redlock {
             Flaw::NothingLeftHandedOut => now <= until,
             _ => now < until,
         };
-        let granted = self.have_it(&votes);
+        let granted = self.is_granted(&votes);
         if granted && in_time {
             let counted = self.nodes.iter().zip(&votes).filter(|(_, vote)| **vote == Vote::Yes);
             self.env.votes(&counted.map(|(node, _)| node.name()).collect::<Vec<_>>());
@@ -298,14 +301,14 @@ impl Lock for Redlock {
             });
         }
         self.clean_up(resource, &token, &votes).await;
-        let (yes, needed) = (count(&votes, |vote| vote == Vote::Yes), self.needed());
+        let (yes, needed) = (count(&votes, |vote| vote == Vote::Yes), self.majority());
         Acquired::Refused(Refusal::TooFewVotes { votes: yes, needed })
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let started = self.now().await;
         let failed = match self.flaw {
-            Flaw::LostIsTransient => self.insist(grant, ttl).await,
+            Flaw::LostIsTransient => self.retry_extend(grant, ttl).await,
             _ => self.ask_to_extend(grant, ttl).await,
         };
         let now = self.now().await;
@@ -328,7 +331,7 @@ impl Lock for Redlock {
         let votes = self.give_back(&grant.resource, &grant.token, &vec![true; self.nodes.len()]).await;
         let (yes, silent, nodes) =
             (count(&votes, |vote| vote == Vote::Yes), count(&votes, Vote::is_silent), votes.len());
-        match self.needed() {
+        match self.majority() {
             needed if yes >= needed => Released::Released,
             needed if yes + silent >= needed => {
                 Released::Unknown(Doubt::TooFewAnswers { answers: nodes - silent, nodes })

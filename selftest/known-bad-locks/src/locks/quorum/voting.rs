@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold::check::{Event, Fault, Mark, Names, Persistence, Predicate, Way, When, World};
 
 use super::redlock::NODE_TIMEOUT;
-use super::{Case, FIVE, Flaw, c1_granted, flawed, seconds};
+use super::{Case, FIVE, Flaw, c1_granted, flaw_and_control, seconds};
 use crate::BadLock;
 use crate::locks::library;
 use crate::worlds::{
@@ -19,7 +19,7 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
 
 /// Two clients that take many turns after the last fault. Neither waits as long as it would if each turn of the other
 /// took a lease.
-fn in_turns(world: World) -> World {
+fn take_turns(world: World) -> World {
     let world = world.rounds(20).obtain_within(seconds(45));
     world.with(|scenario| scenario.limits.after_faults = true)
 }
@@ -48,7 +48,7 @@ fn majorities() -> Vec<Case> {
     };
     vec![
         Case {
-            locks: flawed("quorum-of-reached", Flaw::QuorumOfReached),
+            locks: flaw_and_control("quorum-of-reached", Flaw::QuorumOfReached),
             source: "redlock-py#6",
             what: "A majority is one of the nodes that could be reached when the client started.",
             breaks: &[Predicate::P2],
@@ -58,7 +58,7 @@ fn majorities() -> Vec<Case> {
                 .fault(Fault::cut(Way::between("c1", ["A", "B", "C"])).lasting(seconds(8))),
         },
         Case {
-            locks: flawed("own-stale-entry-counts", Flaw::OwnStaleEntryCounts),
+            locks: flaw_and_control("own-stale-entry-counts", Flaw::OwnStaleEntryCounts),
             source: "curator#1121, etcd#19597",
             what: "A node that refuses because it has a key of this client's own from before counts as a yes.",
             breaks: &[Predicate::P2],
@@ -86,7 +86,7 @@ fn majorities() -> Vec<Case> {
 fn errors() -> Vec<Case> {
     vec![
         Case {
-            locks: flawed("error-after-quorum", Flaw::ErrorAfterQuorum),
+            locks: flaw_and_control("error-after-quorum", Flaw::ErrorAfterQuorum),
             source: "redlock-py (R)",
             what: "One unreachable node fails an attempt that has its majority, and the keys stay.",
             breaks: &[Predicate::LV],
@@ -172,7 +172,7 @@ fn leftovers() -> Vec<Case> {
     };
     vec![
         Case {
-            locks: flawed("no-release-after-timeout", Flaw::NoReleaseAfterTimeout),
+            locks: flaw_and_control("no-release-after-timeout", Flaw::NoReleaseAfterTimeout),
             source: "redlock-rb#76, rslock TtlExceeded (S)",
             what: "An attempt in which a node was late returns without giving its keys back.",
             breaks: &[Predicate::LV],
@@ -181,7 +181,7 @@ fn leftovers() -> Vec<Case> {
             shown: late_yes(),
         },
         Case {
-            locks: flawed("release-where-yes", Flaw::ReleaseWhereYes),
+            locks: flaw_and_control("release-where-yes", Flaw::ReleaseWhereYes),
             source: "redlock-rb#5, redisson#1606",
             what: "After a failed attempt only nodes whose yes arrived are told.",
             breaks: &[Predicate::LV],
@@ -190,11 +190,11 @@ fn leftovers() -> Vec<Case> {
             shown: late_yes(),
         },
         Case {
-            locks: flawed("no-script-fallback", Flaw::NoScriptFallback),
+            locks: flaw_and_control("no-script-fallback", Flaw::NoScriptFallback),
             source: "redlock-rb#29, aioredlock#76",
             what: "A script that a restarted node has forgotten is not sent again, so that nothing is given back.",
             breaks: &[Predicate::LV],
-            world: in_turns(short(3)).with(|scenario| {
+            world: take_turns(short(3)).with(|scenario| {
                 scenario.nodes.persistence = Persistence::Always;
             }),
             weather: "node-restarts",

@@ -11,7 +11,7 @@ use doublehold::check::{
 };
 use redis::Value;
 
-use crate::node::{Node, Silence, millis, released};
+use crate::node::{Node, Silence, millis, release_outcome};
 
 /// How long one command may take, `WAIT` excepted.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -79,8 +79,8 @@ impl Replicated {
         self.master.and_then(|index| self.nodes.get_mut(index))
     }
 
-    /// How many replicas must have a key.
-    fn wanted(&self) -> usize {
+    /// Number of replicas that must have a key.
+    fn required_replicas(&self) -> usize {
         let all = self.nodes.len() - 1;
         match self.flaw {
             Flaw::ReplicaCountCached => self.replicas.unwrap_or(all),
@@ -94,7 +94,7 @@ impl Replicated {
             // WRONG: the master may be gone before any replica has the key.
             return Ok(true);
         }
-        let wanted = self.wanted();
+        let wanted = self.required_replicas();
         let Some(master) = self.master().await else { return Err(Silence::Unsent) };
         let acknowledged = master.call(redis::cmd("WAIT").arg(wanted).arg(millis(REPLICAS_TIMEOUT))).await?;
         let Value::Int(count) = acknowledged else { return Ok(false) };
@@ -120,8 +120,8 @@ impl Replicated {
 
     async fn give_back(&mut self, resource: &str, token: &Token) -> Released {
         match self.master().await {
-            Some(master) => released(master.delete(resource, token.as_bytes()).await),
-            None => released(Err(Silence::Unsent)),
+            Some(master) => release_outcome(master.delete(resource, token.as_bytes()).await),
+            None => release_outcome(Err(Silence::Unsent)),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Lock for Replicated {
         if self.flaw != Flaw::KeyStays {
             self.give_back(resource, &token).await;
         }
-        Acquired::Refused(Refusal::TooFewVotes { votes: 0, needed: self.wanted() })
+        Acquired::Refused(Refusal::TooFewVotes { votes: 0, needed: self.required_replicas() })
     }
 
     /// As a claim, a release is one that every replica has: it is repeated where that may not be so, a few times.

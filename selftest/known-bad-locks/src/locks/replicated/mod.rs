@@ -8,7 +8,7 @@ use doublehold::check::{Fault, Mark, Nodes, Predicate, Way, When, World};
 
 use crate::locks::library;
 use crate::worlds::{
-    CAREFUL, SHORT, obtained_in_the_end, one_after_the_other, replicated, soon_obtained,
+    CAREFUL, SHORT, obtained_in_the_end, one_after_the_other, replicated_nodes, soon_obtained,
     soon_obtained_after_faults,
 };
 use crate::{BadLock, Kind};
@@ -22,7 +22,7 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 /// The lock of this folder with a flaw.
-fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+fn flaw_and_control(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
     (kind(name, flaw), kind("replicated without a flaw", Flaw::None))
 }
 
@@ -41,14 +41,14 @@ struct Case {
 
 impl Case {
     /// Two holders after a failover.
-    fn unsafely(self) -> BadLock {
-        let world = replicated().clients(3, CAREFUL).rounds(2);
+    fn unsafe_lock(self) -> BadLock {
+        let world = replicated_nodes().clients(3, CAREFUL).rounds(2);
         self.bad_lock(&[Predicate::P2], world, "lagging-failovers")
     }
 
     /// A free lock that nobody gets in time.
-    fn lastingly(self, in_time: fn(World) -> World, weather: &'static str) -> BadLock {
-        let world = in_time(replicated().clients(2, SHORT).rounds(5));
+    fn lasting_lock(self, in_time: fn(World) -> World, weather: &'static str) -> BadLock {
+        let world = in_time(replicated_nodes().clients(2, SHORT).rounds(5));
         self.bad_lock(&[Predicate::LV], world, weather)
     }
 
@@ -73,7 +73,7 @@ impl Case {
 fn lost_with_its_master<const N: usize>(unaware: [&str; N], start: Duration) -> World {
     const WORKS: &[&str] = &["acquire", "work 9s", "release"];
     let promoted = unaware[N - 1];
-    let world = one_after_the_other(replicated(), WORKS, &SHORT, start + seconds(4));
+    let world = one_after_the_other(replicated_nodes(), WORKS, &SHORT, start + seconds(4));
     let world = world.with(move |scenario| scenario.clients[0].start = Some(start.into()));
     world
         .fault(Fault::cut(Way::from_to("M", unaware)).at(start).lasting(seconds(4)))
@@ -89,13 +89,13 @@ pub(crate) fn bad_locks() -> Vec<BadLock> {
 fn unsafe_ones() -> Vec<BadLock> {
     let cases = [
         Case {
-            locks: flawed("no-wait", Flaw::NoWait),
+            locks: flaw_and_control("no-wait", Flaw::NoWait),
             source: "RedLock.net#11, redis-plus-plus#44, node-redlock#1",
             what: "A lock is granted as soon as the master has it.",
             shown: lost_with_its_master(["R1", "R2"], READY),
         },
         Case {
-            locks: flawed("wait-ignored", Flaw::WaitIgnored),
+            locks: flaw_and_control("wait-ignored", Flaw::WaitIgnored),
             source: "redisson#2669",
             what: "The replicas are waited for, and how many answered is not looked at.",
             shown: lost_with_its_master(["R1", "R2"], READY),
@@ -112,25 +112,25 @@ fn unsafe_ones() -> Vec<BadLock> {
             shown: lost_with_its_master(["R2"], READY),
         },
         Case {
-            locks: flawed("replica-count-cached", Flaw::ReplicaCountCached),
+            locks: flaw_and_control("replica-count-cached", Flaw::ReplicaCountCached),
             source: "redisson#3994, #4139",
             what: "How many replicas are waited for is asked once, when there may be none yet.",
             shown: lost_with_its_master(["R1", "R2"], Duration::ZERO),
         },
     ];
-    cases.into_iter().map(Case::unsafely).collect()
+    cases.into_iter().map(Case::unsafe_lock).collect()
 }
 
 fn lasting_ones() -> Vec<BadLock> {
     let refused = || {
         let start = When::event("c1", Mark::Refusal).delayed(seconds(1));
-        let world = one_after_the_other(replicated(), &["try", "release"], &SHORT, start);
+        let world = one_after_the_other(replicated_nodes(), &["try", "release"], &SHORT, start);
         let world = world.with(|scenario| scenario.clients[0].start = Some(READY.into()));
         soon_obtained(world)
             .fault(Fault::cut(Way::from_to("M", "R2")).at(READY).lasting(Duration::from_millis(1500)))
     };
     let demoted = |at: When| {
-        let world = one_after_the_other(replicated(), &SHORT, &SHORT, When::event("c1", Mark::Grant));
+        let world = one_after_the_other(replicated_nodes(), &SHORT, &SHORT, When::event("c1", Mark::Grant));
         let world = world.with(|scenario| {
             scenario.clients[0].start = Some(READY.into());
             scenario.clients[0].rounds = 2;
@@ -139,25 +139,25 @@ fn lasting_ones() -> Vec<BadLock> {
     };
     vec![
         Case {
-            locks: flawed("key-stays-on-too-few-replicas", Flaw::KeyStays),
+            locks: flaw_and_control("key-stays-on-too-few-replicas", Flaw::KeyStays),
             source: "redisson#4822, #4706, #4178",
             what: "A lock that too few replicas have is refused, and its key stays.",
             shown: refused(),
         }
-        .lastingly(soon_obtained_after_faults, "replicas-away"),
+        .lasting_lock(soon_obtained_after_faults, "replicas-away"),
         Case {
-            locks: flawed("error-is-taken", Flaw::ErrorIsTaken),
+            locks: flaw_and_control("error-is-taken", Flaw::ErrorIsTaken),
             source: "redisson#558, #4822",
             what: "A demoted master's refusal to write counts as a lock that is taken.",
             shown: demoted(When::event("c1", Mark::Grant).delayed(Duration::from_millis(300))),
         }
-        .lastingly(obtained_in_the_end, "failovers"),
+        .lasting_lock(obtained_in_the_end, "failovers"),
         Case {
-            locks: flawed("release-error-swallowed", Flaw::ReleaseErrorSwallowed),
+            locks: flaw_and_control("release-error-swallowed", Flaw::ReleaseErrorSwallowed),
             source: "node-redlock#11",
             what: "A node's refusal to delete the key counts as a lock that was given back.",
             shown: demoted(When::event("c1", Mark::Grant)),
         }
-        .lastingly(soon_obtained_after_faults, "failovers"),
+        .lasting_lock(soon_obtained_after_faults, "failovers"),
     ]
 }

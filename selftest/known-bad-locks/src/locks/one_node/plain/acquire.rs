@@ -31,7 +31,7 @@ impl Plain {
         match self.claim(key, &token, ttl).await {
             Ok(true) => match lease.too_late(&self.way.env).await {
                 None => {
-                    self.until = Some(lease.until());
+                    self.until = Some(lease.valid_until());
                     Acquired::Granted(Grant { deadline: lease.deadline(), ..Grant::new(key, token) })
                 }
                 Some(why) => {
@@ -78,25 +78,27 @@ impl Plain {
             Flaw::RefreshUnchecked => self.claim_or_refresh(key, token, ttl).await,
             Flaw::PrefixCompare => self.claim_by_prefix(key, token, ttl).await,
             Flaw::LeaseTimes1000 => self.claim_in_tries(key, token, ttl).await,
-            Flaw::ResentAndForeign => match self.set(key, token, ttl).await {
+            Flaw::ResentAndForeign => match self.set_key(key, token, ttl).await {
                 // WRONG: the first may have been executed, and then the no to this one is about ourselves.
-                Err(Silence::Lost) => self.set(key, token, ttl).await,
+                Err(Silence::Lost) => self.set_key(key, token, ttl).await,
                 answer => answer,
             },
             // WRONG: a lease of less than a second becomes 0, which deletes the key, and a longer one gets shorter.
             Flaw::TtlTruncated => {
                 let seconds = ttl.as_secs().to_string();
-                let taken =
-                    self.node.run(TAKE_FOR_SECONDS, key, &[token.as_bytes(), seconds.as_bytes()]).await;
+                let taken = self
+                    .node
+                    .run_script(TAKE_FOR_SECONDS, key, &[token.as_bytes(), seconds.as_bytes()])
+                    .await;
                 yes(taken)
             }
             // WRONG: what the caller said is dropped on the way.
-            Flaw::LeaseIgnored => self.set(key, token, LEASE_OF_THE_LIBRARY).await,
-            _ => self.set(key, token, ttl).await,
+            Flaw::LeaseIgnored => self.set_key(key, token, LEASE_OF_THE_LIBRARY).await,
+            _ => self.set_key(key, token, ttl).await,
         }
     }
 
-    async fn set(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Silence> {
+    async fn set_key(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Silence> {
         yes(self.node.set_nx_px(key, token.as_bytes(), ttl).await)
     }
 
@@ -122,12 +124,12 @@ impl Plain {
     }
 
     async fn claim_or_refresh(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Silence> {
-        match self.set(key, token, ttl).await {
+        match self.set_key(key, token, ttl).await {
             Err(Silence::Lost) => {}
             answer => return answer,
         }
         // The reply was lost: who asks again and finds its own value has the lock.
-        if self.set(key, token, ttl).await? {
+        if self.set_key(key, token, ttl).await? {
             return Ok(true);
         }
         let held = self.node.call(cmd("GET").arg(key)).await?;
@@ -142,13 +144,13 @@ impl Plain {
         let name = token.as_bytes().split(|byte| *byte == b'/').next().unwrap_or_default();
         let ttl = millis(ttl).to_string();
         // WRONG: `job1` is how `job10/…` begins as well, and how another's `job1/…` does.
-        yes(self.node.run(TAKE_BY_PREFIX, key, &[name, token.as_bytes(), ttl.as_bytes()]).await)
+        yes(self.node.run_script(TAKE_BY_PREFIX, key, &[name, token.as_bytes(), ttl.as_bytes()]).await)
     }
 
     async fn claim_in_tries(&mut self, key: &str, token: &Token, ttl: Duration) -> Result<bool, Silence> {
         let mut ttl = ttl;
         for _ in 0..TRIES {
-            if self.set(key, token, ttl).await? {
+            if self.set_key(key, token, ttl).await? {
                 return Ok(true);
             }
             // WRONG: seconds become milliseconds once more before each try.

@@ -33,7 +33,7 @@ impl Plain {
         match self.renew(&grant.resource, &grant.token, ttl).await {
             Ok(true) if lease.too_late(&self.way.env).await.is_some() => Extended::TooLate,
             Ok(true) => {
-                self.until = Some(lease.until());
+                self.until = Some(lease.valid_until());
                 grant.deadline = lease.deadline();
                 Extended::Extended { deadline: grant.deadline }
             }
@@ -50,9 +50,9 @@ impl Plain {
         let args = [token.as_bytes(), millis.as_bytes()];
         yes(match self.flaw {
             // WRONG: they are milliseconds.
-            Flaw::ExtendUnits => self.node.run(EXTEND_BY_SECONDS, key, &args).await,
+            Flaw::ExtendUnits => self.node.run_script(EXTEND_BY_SECONDS, key, &args).await,
             // WRONG: another may have held the lock in the gap, and given it back.
-            Flaw::ExtendSets => self.node.run(EXTEND_OR_SET, key, &args).await,
+            Flaw::ExtendSets => self.node.run_script(EXTEND_OR_SET, key, &args).await,
             // WRONG: the key that is there may be another's, whose hold is prolonged.
             Flaw::ExtendUnchecked => self.node.call(cmd("PEXPIRE").arg(key).arg(millis)).await,
             _ => self.node.extend(key, token.as_bytes(), ttl).await,

@@ -12,16 +12,16 @@ use Predicate::{LV, P2, P3, WR};
 
 /// All of them.
 pub(in super::super) fn bad_locks() -> Vec<BadLock> {
-    [of_acquire(), of_identity(), of_leases(), of_deaths(), of_extend(), of_release()].concat()
+    [acquire_bugs(), identity_bugs(), lease_bugs(), death_bugs(), extend_bugs(), release_bugs()].concat()
 }
 
 /// The lock of this folder with a flaw, and its control.
-fn flawed(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
+fn flaw_and_control(name: &'static str, flaw: Flaw) -> (Kind, Kind) {
     (kind(name, flaw), kind("plain", Flaw::None))
 }
 
 /// A known-bad lock whose name is that of its lock.
-fn of(
+fn table_entry(
     locks: (Kind, Kind),
     source: &'static str,
     breaks: &'static [Predicate],
@@ -31,46 +31,46 @@ fn of(
     bad_lock((locks.0.name(), source), breaks, what, locks, worlds)
 }
 
-fn with(world: World, faults: impl IntoIterator<Item = Fault>) -> World {
+fn with_faults(world: World, faults: impl IntoIterator<Item = Fault>) -> World {
     faults.into_iter().fold(world, World::fault)
 }
 
-fn of_acquire() -> Vec<BadLock> {
+fn acquire_bugs() -> Vec<BadLock> {
     // c1's SET is answered late; c1 asks again, finds its own value, and stops.
     let stop = oversleeps(When::from(Event::executed("GET").by("c1"))).optional();
     let second = node().client("c1", TURN).client("c2", ["acquire", "read", "work 6s", "write", "release"]);
-    let answered_late = || late_reply(arrived(Mark::Acquire, 1), ms(1500));
+    let answered_late = || late_reply(nth_arrived(Mark::Acquire, 1), ms(1500));
     vec![
-        of(
-            flawed("get-then-set", Flaw::CheckThenSet),
+        table_entry(
+            flaw_and_control("get-then-set", Flaw::CheckThenSet),
             "spring-integration INT-4126",
             &[P2],
             "The key is looked at and then set: two who look at the same time both have the lock.",
             Worlds::quiet(turns(2)),
         ),
-        of(
-            flawed("refresh-without-compare", Flaw::RefreshUnchecked),
+        table_entry(
+            flaw_and_control("refresh-without-compare", Flaw::RefreshUnchecked),
             "redisson#84",
             &[P2],
             "Whoever finds its own value sets the key again without comparing: by then it may be another's.",
-            Worlds::new(turns(2).rounds(3), with(starts(second, 1, When::from(s(2))), [answered_late(), stop]))
+            Worlds::new(turns(2).rounds(3), with_faults(starts(second, 1, When::from(s(2))), [answered_late(), stop]))
                 .surviving(
                     "It takes a late reply, and then a stop of nearly a lease right between two commands: no weather did \
                      both in 20,000 runs. Shown with both written out.",
                 ),
         ),
-        of(
-            flawed("resent-set-nx-is-foreign", Flaw::ResentAndForeign),
+        table_entry(
+            flaw_and_control("resent-set-nx-is-foreign", Flaw::ResentAndForeign),
             "go-redis#2985",
             &[LV],
             "SET NX is sent again after a lost reply, and the no that answers its own key counts as another's.",
             Worlds::new(
                 free_long_before_a_lease_ends(node().clients(2, SHORT_TURN).rounds(20)),
-                with(free_soon(turns(2)), [answered_late()]),
+                with_faults(free_soon(turns(2)), [answered_late()]),
             ),
         ),
-        of(
-            flawed("sleeps-out-the-lease", Flaw::SleepsOutTheLease),
+        table_entry(
+            flaw_and_control("sleeps-out-the-lease", Flaw::SleepsOutTheLease),
             "redisson#763",
             &[LV],
             "A waiter that missed the message of the release sleeps until the holder's lease would have ended.",
@@ -79,60 +79,60 @@ fn of_acquire() -> Vec<BadLock> {
     ]
 }
 
-fn of_identity() -> Vec<BadLock> {
+fn identity_bugs() -> Vec<BadLock> {
     // c1's first SET is answered late; when its clean-up arrives, the key has ended and is c1's again.
     let late_clean_up =
-        [late_reply(arrived(Mark::Acquire, 1), ms(1500)), late_request(at("c1", Mark::Refusal), s(12))];
+        [late_reply(nth_arrived(Mark::Acquire, 1), ms(1500)), late_request(at("c1", Mark::Refusal), s(12))];
     let late_release = [late_request(at("c1", Mark::Release), s(4))];
     let alone = node().clients(1, ["acquire", "work 5s", "release"]).rounds(2);
     vec![
-        of(
-            flawed("tokens-from-four", Flaw::TinyToken),
+        table_entry(
+            flaw_and_control("tokens-from-four", Flaw::TinyToken),
             "node-redlock#22",
             &[WR],
             "Tokens come from a tiny space, so that a late release meets another's key with its own token.",
             Worlds::quiet(node().clients(2, LONG_TURN).rounds(3)),
         ),
-        of(
-            flawed("token-compared-by-prefix", Flaw::PrefixCompare),
+        table_entry(
+            flaw_and_control("token-compared-by-prefix", Flaw::PrefixCompare),
             "bsm/redislock#66",
             &[P2],
             "Taking again compares as many bytes as one's own name has: `job1` takes over the lock of `job10`.",
             Worlds::quiet(turns(3)),
         ),
-        of(
-            flawed("clean-up-in-the-background", Flaw::CleanUpLater),
+        table_entry(
+            flaw_and_control("clean-up-in-the-background", Flaw::CleanUpLater),
             "aioredlock lock_identifier (S)",
             &[WR],
             "A failed call is cleaned up in the background, by a token that the next call has as well.",
-            Worlds::new(turns(2).rounds(4), with(alone.clone(), late_clean_up)),
+            Worlds::new(turns(2).rounds(4), with_faults(alone.clone(), late_clean_up)),
         ),
-        of(
-            flawed("token-per-object", Flaw::TokenPerObject),
+        table_entry(
+            flaw_and_control("token-per-object", Flaw::TokenPerObject),
             "redis-py#489",
             &[WR],
             "The token is the lock object's and not the hold's: a late release of one hold frees the next.",
-            Worlds::new(turns(2).rounds(4), with(alone, late_release)),
+            Worlds::new(turns(2).rounds(4), with_faults(alone, late_release)),
         ),
     ]
 }
 
-fn of_leases() -> Vec<BadLock> {
+fn lease_bugs() -> Vec<BadLock> {
     let short = node().clients(2, ["acquire", "read", "work 300ms..600ms", "write", "release"]).ttl(ms(900));
     // c1 takes a second lock when the first has not much time left, and then makes sure of the first.
     let both = ["acquire stock", "work 7s", "acquire orders", "extend stock", "work 6s", "release stock"];
     let both = node().locks(["stock", "orders"]).client("c1", both);
     let both = both.client("c2", ["acquire stock", "work 5s", "release stock"]);
     vec![
-        of(
-            flawed("lease-truncated-to-seconds", Flaw::TtlTruncated),
+        table_entry(
+            flaw_and_control("lease-truncated-to-seconds", Flaw::TtlTruncated),
             "bsm/redislock#71",
             &[P2],
             "The lease is cut to whole seconds, and one of less becomes 0, which deletes the key.",
             Worlds::quiet(short),
         ),
-        of(
-            flawed("lease-per-object", Flaw::LeasePerObject),
+        table_entry(
+            flaw_and_control("lease-per-object", Flaw::LeasePerObject),
             "redisson#4818",
             &[P2],
             "The end of a lease is the lock object's and not the hold's: that of one key is believed of another.",
@@ -142,57 +142,57 @@ fn of_leases() -> Vec<BadLock> {
 }
 
 /// Locks that outlive a holder that dies.
-fn of_deaths() -> Vec<BadLock> {
+fn death_bugs() -> Vec<BadLock> {
     let dies_as = |mark| dies("c1", at("c1", mark));
-    let holder_dies = || with(free_after_a_lease(c1_first(turns(2))), [dies_as(Mark::Grant)]);
+    let holder_dies = || with_faults(free_after_a_lease(c1_first(turns(2))), [dies_as(Mark::Grant)]);
     let extends = || node().clients(2, ["acquire", "extend", "work 1s..3s", "release"]);
     let third = node().client("c1", SHORT_TURN).client("c2", TURN).client("c3", TURN);
     let third = starts(starts(third, 1, at("c1", Mark::Grant)), 2, at("c2", Mark::Grant));
     // The library's lease is 30 s.
     let short = patient(deaths_only(turns(2).rounds(4).ttl(s(4))).obtain_free_within(s(15)), s(60));
     vec![
-        of(
-            flawed("setnx-then-pexpire", Flaw::TwoSteps),
+        table_entry(
+            flaw_and_control("setnx-then-pexpire", Flaw::TwoSteps),
             "redis-py#569",
             &[LV],
             "SETNX and PEXPIRE are two commands: who dies between them locks everybody out for ever.",
             Worlds::new(
                 free_some_time(turns(2).rounds(4)),
-                with(free_after_a_lease(turns(2)), [dies("c1", arrived(Mark::Acquire, 1))]),
+                with_faults(free_after_a_lease(turns(2)), [dies("c1", nth_arrived(Mark::Acquire, 1))]),
             ),
         ),
-        of(
+        table_entry(
             library("no-lease", "redis-py", |at| at, |at| at.with("expiry", "px")),
             "redis-py, default of no timeout (S)",
             &[LV],
             "The key has no end, and stays when its holder dies.",
             Worlds::new(free_some_time(turns(2).rounds(4)), holder_dies()),
         ),
-        of(
-            flawed("lease-argument-ignored", Flaw::LeaseIgnored),
+        table_entry(
+            flaw_and_control("lease-argument-ignored", Flaw::LeaseIgnored),
             "redisson RedissonFencedLock.lockAndGetToken (S)",
             &[LV],
             "The caller's lease is dropped on the way, and the library's own of 30 s is taken.",
             Worlds::new(short, holder_dies()),
         ),
-        of(
-            flawed("lease-times-1000-per-try", Flaw::LeaseTimes1000),
+        table_entry(
+            flaw_and_control("lease-times-1000-per-try", Flaw::LeaseTimes1000),
             "redisson#5484",
             &[LV],
             "Each try inside a call converts the lease once more from seconds to milliseconds.",
             Worlds::new(
                 free_some_time(node().clients(3, SHORT_TURN).rounds(8)),
-                with(free_after_a_lease(third), [dies("c2", at("c2", Mark::Grant))]),
+                with_faults(free_after_a_lease(third), [dies("c2", at("c2", Mark::Grant))]),
             ),
         ),
-        of(
-            flawed("extension-in-wrong-unit", Flaw::ExtendUnits),
+        table_entry(
+            flaw_and_control("extension-in-wrong-unit", Flaw::ExtendUnits),
             "redlock-rb#37",
             &[LV],
             "An extension gives milliseconds to EXPIRE, and lasts a thousand times as long.",
             Worlds::new(
                 free_some_time(extends().rounds(4)),
-                with(free_after_a_lease(c1_first(extends())), [dies_as(Mark::Extend)]),
+                with_faults(free_after_a_lease(c1_first(extends())), [dies_as(Mark::Extend)]),
             ),
         ),
     ]
@@ -201,26 +201,27 @@ fn of_deaths() -> Vec<BadLock> {
 /// Takes the lock, writes at once, gives it back.
 const QUICK: [&str; 4] = ["acquire", "read", "write", "release"];
 
-fn of_extend() -> Vec<BadLock> {
+fn extend_bugs() -> Vec<BadLock> {
     // c2 has the lock, or had it, when c1 wakes and asks for an extension.
     let overtaken = |program: &[&'static str]| {
         let world = node().client("c1", CAREFUL_TURN).client("c2", program.iter().copied());
-        with(c1_first(world), [oversleeps(at("c1", Mark::Read))])
+        with_faults(c1_first(world), [oversleeps(at("c1", Mark::Read))])
     };
     let held = || overtaken(&["acquire", "read", "work 5s", "write", "release"]);
     let slow = ["acquire", "read", "work 4s..8s", "extend", "write", "release"];
     let comes_and_goes = c1_first(node().client("c1", slow).client("c2", QUICK));
     // Nodes' clocks end leases there, and nobody is stopped between asking and writing.
-    let search = || at_times(node().clients(2, CAREFUL_TURN).rounds(4));
+    let search = || strike_at_times(node().clients(2, CAREFUL_TURN).rounds(4));
     vec![
-        of(
-            flawed("one-node-extension-sets-if-absent", Flaw::ExtendSets),
+        table_entry(
+            flaw_and_control("one-node-extension-sets-if-absent", Flaw::ExtendSets),
             "redlock-rb#36",
             &[P3],
             "An extension makes the key anew where it is gone, though another had the lock in between.",
-            Worlds::new(at_times(c1_oversleeps_only(comes_and_goes)), overtaken(&QUICK)).under("pauses-only"),
+            Worlds::new(strike_at_times(c1_oversleeps_only(comes_and_goes)), overtaken(&QUICK))
+                .under("pauses-only"),
         ),
-        of(
+        table_entry(
             library(
                 "extension-overwrites",
                 "shedlock",
@@ -232,15 +233,15 @@ fn of_extend() -> Vec<BadLock> {
             "An extension is SET XX: it takes the key from whoever has it.",
             Worlds::new(search(), held()).under("clocks-only"),
         ),
-        of(
-            flawed("extension-unchecked", Flaw::ExtendUnchecked),
+        table_entry(
+            flaw_and_control("extension-unchecked", Flaw::ExtendUnchecked),
             "redisson#597",
             &[WR, P3],
             "An extension is PEXPIRE: it prolongs the key whoever has it, and says yes.",
             Worlds::new(search(), held()).under("clocks-only"),
         ),
-        of(
-            flawed("one-node-lost-is-transient", Flaw::LostIsTransient),
+        table_entry(
+            flaw_and_control("one-node-lost-is-transient", Flaw::LostIsTransient),
             "bsm/redislock#88",
             &[P3],
             "An extension that is told that the lock is lost takes it for an error that will pass.",
@@ -249,42 +250,42 @@ fn of_extend() -> Vec<BadLock> {
     ]
 }
 
-fn of_release() -> Vec<BadLock> {
+fn release_bugs() -> Vec<BadLock> {
     let stops_in_release = oversleeps(at("c1", Mark::Release).delayed(ms(2)));
     vec![
-        of(
+        table_entry(
             library("delete-unchecked", "shedlock", |at| at, |at| at.with("release", "compare-and-delete")),
             "ShedLock#2584",
             &[WR],
             "A release is DEL, whoever has the key.",
             Worlds::quiet(node().clients(2, LONG_TURN)),
         ),
-        of(
-            flawed("get-then-del", Flaw::GetThenDelete),
+        table_entry(
+            flaw_and_control("get-then-del", Flaw::GetThenDelete),
             "spring-integration GH-8699, redis-mutex RedisMutex#unlock (S)",
             &[WR],
             "A release looks at the key and then deletes it: in between it may become another's.",
-            Worlds::new(turns(2).rounds(3), with(turns(2).rounds(3), [stops_in_release]))
+            Worlds::new(turns(2).rounds(3), with_faults(turns(2).rounds(3), [stops_in_release]))
                 .under("pauses-only"),
         ),
-        of(
-            flawed("retried-release-unchecked", Flaw::RetryUnchecked),
+        table_entry(
+            flaw_and_control("retried-release-unchecked", Flaw::RetryUnchecked),
             "redisson#4871",
             &[WR],
             "A release that was not answered is sent again as DEL, when the next has the lock.",
             Worlds::new(
                 turns(2).rounds(4),
-                with(c1_first(turns(2)), [late_reply(arrived(Mark::Release, 1), ms(1500))]),
+                with_faults(c1_first(turns(2)), [late_reply(nth_arrived(Mark::Release, 1), ms(1500))]),
             ),
         ),
-        of(
-            flawed("token-forgotten-before-release", Flaw::ForgetsToken),
+        table_entry(
+            flaw_and_control("token-forgotten-before-release", Flaw::ForgetsToken),
             "redis-py#3847",
             &[LV],
             "The token is forgotten before the node has acknowledged the release, which cannot be asked for again.",
             Worlds::new(
                 free_long_before_a_lease_ends(node().clients(2, SHORT_TURN).rounds(20)),
-                with(free_soon(c1_first(turns(2))), [reset(sent(Mark::Release, 1))]),
+                with_faults(free_soon(c1_first(turns(2))), [reset(nth_sent(Mark::Release, 1))]),
             ),
         ),
     ]

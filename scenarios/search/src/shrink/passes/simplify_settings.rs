@@ -11,20 +11,21 @@ use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
 use doublehold_sim::Probability;
 
-use super::lengths::down;
-use super::search::{Candidate, Keep, Search};
+use super::shorten_durations::down;
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Says less, and draws less.
-pub(super) fn plainer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn simplify_settings<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     let mut all_fixed = search.scenario().clone();
     laws(&mut all_fixed).into_iter().for_each(|law| *law = middle(law));
     if all_fixed != *search.scenario() {
         search.accepts(all_fixed.into(), Keep::Seeds);
     }
     search.sweep(Keep::Seeds, |search| {
-        let run = search.run();
+        let run = search.current_run();
         let scenario = search.scenario();
-        [fixed(scenario), without_settings(scenario), for_good(scenario, &run), likelier(scenario)].concat()
+        [fix_laws(scenario), remove_settings(scenario), remove_ends(scenario, &run), raise_chances(scenario)]
+            .concat()
     });
 }
 
@@ -46,8 +47,8 @@ fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
     all
 }
 
-/// With one law each at its middle, its least and its most.
-fn fixed(scenario: &Scenario) -> Vec<Candidate> {
+/// Proposes one law each at its middle, its least and its most.
+fn fix_laws(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let count = laws(&mut scenario.clone()).len();
     for place in 0..count {
@@ -56,7 +57,7 @@ fn fixed(scenario: &Scenario) -> Vec<Candidate> {
             &*laws(&mut scenario.clone())[place]
         {
             values.push(middle(law));
-            values.extend(ends(law).map(DelayLaw::Fixed));
+            values.extend(extremes(law).map(DelayLaw::Fixed));
         }
         values.dedup();
         all.extend(values.into_iter().map(|value| {
@@ -83,7 +84,7 @@ fn middle(law: &DelayLaw) -> DelayLaw {
 }
 
 /// The least and the most, where a law has both.
-fn ends(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
+fn extremes(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
     let ends = match law {
         DelayLaw::Uniform { min, max } => [Some(*min), Some(*max)],
         DelayLaw::Quantiles(delays) => [delays.first().copied(), delays.last().copied()],
@@ -92,8 +93,8 @@ fn ends(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
     ends.into_iter().flatten()
 }
 
-/// Without one thing each that is said of losses, of single links and of single clients.
-fn without_settings(scenario: &Scenario) -> Vec<Candidate> {
+/// Leaves out one thing each that is said of losses, of single links and of single clients.
+fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Scenario)| {
         let mut less = scenario.clone();
@@ -121,8 +122,8 @@ fn without_settings(scenario: &Scenario) -> Vec<Candidate> {
     all
 }
 
-/// With one fault each for good that was not over when the run ended.
-fn for_good(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
+/// Proposes one fault each for good that was not over when the run ended.
+fn remove_ends(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
     let never_over = |fault: &Fault| {
         let mut strikes = run.faults.iter().filter(|report| report.fault == *fault);
         strikes.any(|report| report.from.is_some() && report.until.is_none())
@@ -140,8 +141,8 @@ fn for_good(scenario: &Scenario, run: &Report) -> Vec<Candidate> {
     places.map(changed).collect()
 }
 
-/// With one loss each that strikes always, or half of the time.
-fn likelier(scenario: &Scenario) -> Vec<Candidate> {
+/// Proposes one loss each that strikes always, or half of the time.
+fn raise_chances(scenario: &Scenario) -> Vec<Candidate> {
     let simple = [(1, 1), (1, 2)].map(|(part, of)| Probability::new(part, of).expect("at most one"));
     let mut all = Vec::new();
     for place in 0..scenario.faults.len() {

@@ -3,10 +3,10 @@
 use doublehold_scenarios::{LeanEngine, Prepared};
 
 use super::*;
-use crate::shrink::edits::{assert_same, rich, with};
+use crate::shrink::edits::{assert_same, edit, rich};
 
 fn text(path: &str, value: &str) -> Scenario {
-    with(path, Some(value.into()))
+    edit(path, Some(value.into()))
 }
 
 #[test]
@@ -30,32 +30,32 @@ fn each_law_is_tried_at_its_middle_and_its_ends_and_what_is_fixed_stays() {
     // The second says nothing, and waits for up to 200 ms.
     let of_c2 = ["0s", "100ms", "200ms"].map(|retry| text("clients.1.retry", retry));
     let expected = expected.into_iter().map(|(path, value)| text(path, value));
-    assert_same(fixed(&rich()), expected.chain(of_c2));
+    assert_same(fix_laws(&rich()), expected.chain(of_c2));
 }
 
 #[test]
 fn a_law_whose_middle_is_its_end_is_tried_twice() {
-    let narrow = with("network.delay", Some("10ms..10100us".into()));
+    let narrow = edit("network.delay", Some("10ms..10100us".into()));
     let of_delay = |candidate: &Candidate| {
         let Candidate::Whole(scenario) = candidate else { panic!("no fault was changed") };
         scenario.link.delay != narrow.link.delay
     };
-    assert_eq!(fixed(&narrow).iter().filter(|candidate| of_delay(candidate)).count(), 2);
+    assert_eq!(fix_laws(&narrow).iter().filter(|candidate| of_delay(candidate)).count(), 2);
 }
 
 #[test]
 fn each_setting_is_left_out_once() {
     assert_same(
-        without_settings(&rich()),
+        remove_settings(&rich()),
         [
             text("network.loss", "0/1"),
-            with("nodes.command_time.B", None),
-            with("network.links.0", None),
+            edit("nodes.command_time.B", None),
+            edit("network.links.0", None),
             text("network.links.1.loss", "0/1"),
-            with("network.links.1", None),
-            with("network.links.2", None),
-            with("clients.1.ttl", None),
-            with("clients.1.start", None),
+            edit("network.links.1", None),
+            edit("network.links.2", None),
+            edit("clients.1.ttl", None),
+            edit("clients.1.start", None),
         ],
     );
 }
@@ -63,7 +63,7 @@ fn each_setting_is_left_out_once() {
 #[test]
 fn a_loss_is_tried_as_always_and_as_one_in_two_where_it_is_no_better() {
     assert_same(
-        likelier(&rich()),
+        raise_chances(&rich()),
         [
             text("faults.1.probability", "1/1"),
             text("faults.1.probability", "1/2"),
@@ -81,20 +81,20 @@ fn only_what_is_not_over_is_for_good() {
         report.from.is_some() && report.until.is_none()
     };
     assert_same(
-        for_good(&rich(), &run),
+        remove_ends(&rich(), &run),
         [1, 3, 5, 6].into_iter().filter(|place| lasts(*place)).map(without_end),
     );
     let mut over = run.clone();
     over.faults.iter_mut().for_each(|report| (report.from, report.until) = (Some(report_start()), None));
-    assert_same(for_good(&rich(), &over), [1, 3, 5, 6].map(without_end));
+    assert_same(remove_ends(&rich(), &over), [1, 3, 5, 6].map(without_end));
     over.faults.iter_mut().for_each(|report| report.until = Some(report_start()));
-    assert_same(for_good(&rich(), &over), []);
+    assert_same(remove_ends(&rich(), &over), []);
     over.faults.iter_mut().for_each(|report| (report.from, report.until) = (None, None));
-    assert_same(for_good(&rich(), &over), []);
+    assert_same(remove_ends(&rich(), &over), []);
 }
 
 fn without_end(fault: usize) -> Scenario {
-    with(&format!("faults.{fault}.for"), None)
+    edit(&format!("faults.{fault}.for"), None)
 }
 
 fn report_start() -> doublehold_history::TrueNs {

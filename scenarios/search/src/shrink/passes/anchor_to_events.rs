@@ -16,9 +16,9 @@ use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::cast::{started_at, struck_at};
-use super::lengths::{down, up};
-use super::search::{Candidate, Keep, Search};
+use super::remove_hosts_and_steps::{started_at, struck_at};
+use super::shorten_durations::{down, up};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// How many events of each sort are tried before the instant, and how many after it.
 const NEAR: [(Sort, usize, usize); 4] =
@@ -103,7 +103,7 @@ impl Waiter {
         }
     }
 
-    fn with(self, scenario: &Scenario, when: When) -> Candidate {
+    fn move_to(self, scenario: &Scenario, when: When) -> Candidate {
         match self {
             Waiter::Fault(fault) => {
                 let mut faults = scenario.faults.clone();
@@ -122,7 +122,7 @@ impl Waiter {
 }
 
 /// Binds faults and starts to nicer moments.
-pub(super) fn nicer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn anchor_to_events<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     let faults = (0..search.scenario().faults.len()).map(Waiter::Fault);
     let waiters: Vec<Waiter> =
         faults.chain((0..search.scenario().clients.len()).map(Waiter::Client)).collect();
@@ -132,7 +132,7 @@ pub(super) fn nicer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
 }
 
 /// Tries the moments that are nicer than the one there is, the nicest first.
-fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, waiter: Waiter) -> bool {
+fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>, waiter: Waiter) -> bool {
     let about = waiter.is_about(search.scenario());
     let Some(rank) = waiter.moment(search.scenario()).map(|moment| rank(moment, &about)) else {
         return false;
@@ -140,7 +140,7 @@ fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, wai
     if rank.0 == Class::Beginning {
         return false;
     }
-    let run = search.run();
+    let run = search.current_run();
     let scenario = search.scenario();
     let (at, own) = match waiter {
         Waiter::Fault(fault) => (struck_at(&scenario.faults[fault], &run), None),
@@ -152,19 +152,19 @@ fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, wai
     let Some(at) = at else { return false };
     let mut steps = search.steps();
     // A client cannot wait for itself.
-    steps.retain(|(_, step)| own.as_deref().is_none_or(|own| whose(&step.event) != Some(own)));
+    steps.retain(|(_, step)| own.as_deref().is_none_or(|own| event_owner(&step.event) != Some(own)));
     let mut moments = moments(&steps, TrueNs(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)));
     moments.retain(|moment| self::rank(moment, &about) < rank);
     // The order among equals is by distance, and stays.
     moments.sort_by_key(|moment| self::rank(moment, &about).0);
     moments.into_iter().any(|moment| {
-        let candidate = waiter.with(search.scenario(), moment);
+        let candidate = waiter.move_to(search.scenario(), moment);
         search.accepts(candidate, Keep::Seeds)
     })
 }
 
-/// Whose event it is: the client's for whom a command is executed.
-fn whose(event: &Event) -> Option<&str> {
+/// Owner of an event: the client for whom a command is executed.
+fn event_owner(event: &Event) -> Option<&str> {
     match event {
         Event::Executed { client, .. } => client.as_deref(),
         other => other.host(),
@@ -179,7 +179,8 @@ fn rank(moment: &When, about: &[String]) -> Rank {
             let far = events.iter().map(|nth| nth.nth).max().unwrap_or(0);
             let worst = events.iter().map(|nth| sort(&nth.event)).max().unwrap_or(Sort::Other);
             let is_own = |nth: &Nth| {
-                about.is_empty() || whose(&nth.event).is_some_and(|host| about.iter().any(|it| it == host))
+                about.is_empty()
+                    || event_owner(&nth.event).is_some_and(|host| about.iter().any(|it| it == host))
             };
             let class = match (worst, &events[..]) {
                 _ if far > COUNTED => Class::Far,
@@ -211,7 +212,7 @@ fn sort(event: &Event) -> Sort {
 
 /// What can be said of an instant of a run: the beginning, events near it, and times after marks.
 fn moments(steps: &[(TrueNs, Nth)], at: TrueNs) -> Vec<When> {
-    let steps = [steps, &on_any_node(steps)].concat();
+    let steps = [steps, &recount_on_all_nodes(steps)].concat();
     let mut all = vec![When::default()];
     let on = |nth: &Nth, after| When::On { events: vec![nth.clone()], after };
     for (wanted, before, after) in NEAR {
@@ -235,7 +236,7 @@ fn moments(steps: &[(TrueNs, Nth)], at: TrueNs) -> Vec<When> {
 }
 
 /// Commands again, counted on all nodes together.
-fn on_any_node(steps: &[(TrueNs, Nth)]) -> Vec<(TrueNs, Nth)> {
+fn recount_on_all_nodes(steps: &[(TrueNs, Nth)]) -> Vec<(TrueNs, Nth)> {
     let mut seen: BTreeMap<(String, Option<String>), u32> = BTreeMap::new();
     let anywhere = |(time, step): &(TrueNs, Nth)| match &step.event {
         Event::Executed { command, client, node: Some(_) } => {

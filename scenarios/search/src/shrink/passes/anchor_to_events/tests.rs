@@ -110,14 +110,14 @@ fn a_waiter_gets_its_moment_and_nothing_else_is_changed() {
             expected.faults[fault].at = when.clone();
             expected.faults[fault].each = fault == 0 && matches!(when, When::On { .. });
             assert!(expected.checked().is_ok(), "{when}");
-            let Candidate::Faults(faults) = Waiter::Fault(fault).with(&scenario, when.clone()) else {
+            let Candidate::Faults(faults) = Waiter::Fault(fault).move_to(&scenario, when.clone()) else {
                 panic!("faults alone are cheap to prepare");
             };
             assert_eq!(faults, expected.faults, "{when}");
         }
         let mut expected = scenario.clone();
         expected.clients[1].start = Some(when.clone());
-        match Waiter::Client(1).with(&scenario, when.clone()) {
+        match Waiter::Client(1).move_to(&scenario, when.clone()) {
             Candidate::Whole(started) => assert_eq!(*started, expected, "{when}"),
             Candidate::Faults(_) => panic!("a start is no fault"),
         }

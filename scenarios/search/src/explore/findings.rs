@@ -11,12 +11,12 @@ use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::report::Summary;
 
 use super::kinds::Kinds;
-use super::place::{Place, proper_subsets, sorted};
+use super::place::{Place, proper_subsets, sorted_places};
 use crate::shrink::Target;
 
 /// What one placement came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct TriedPlacement {
     /// The hash of the trace.
     pub hash: u64,
     /// What happened.
@@ -25,14 +25,14 @@ pub struct Tried {
     pub unsaid: Vec<Predicate>,
 }
 
-impl Tried {
-    pub(super) fn of(run: &Summary) -> Tried {
+impl TriedPlacement {
+    pub(super) fn from_summary(run: &Summary) -> TriedPlacement {
         let is = |wanted: fn(&Verdict) -> bool| {
             run.verdicts.iter().filter(move |(_, verdict)| wanted(verdict)).map(|(predicate, _)| predicate)
         };
         let violated = is(|verdict| matches!(verdict, Verdict::Violated(_))).map(Target::Violates);
         let panicked = run.panicked.iter().map(|_| Target::Panics);
-        Tried {
+        TriedPlacement {
             hash: run.trace_hash.0,
             findings: violated.chain(panicked).collect(),
             unsaid: is(|verdict| matches!(verdict, Verdict::Inconclusive(_))).collect(),
@@ -50,7 +50,7 @@ pub struct Explored {
     /// Of each thing that happened, in how many runs and how little it takes.
     pub findings: BTreeMap<Target, Violations>,
     /// Of each predicate that some run did not decide, how many did not, and the first.
-    pub unsaid: BTreeMap<Predicate, Unsaid>,
+    pub unsaid: BTreeMap<Predicate, UndecidedRuns>,
     /// The hashes of all runs.
     pub(super) seen: BTreeSet<u64>,
     /// How many batches are in this.
@@ -64,7 +64,7 @@ pub struct Violations {
     pub runs: u64,
     /// The minimal placements, by their kinds of faults and of steps in the order in which they strike. The group
     /// without a fault is the run without one.
-    pub minimal: BTreeMap<Group, Minimal>,
+    pub minimal: BTreeMap<Group, MinimalPlacements>,
     /// The minimal sets that larger ones are compared with.
     pub(super) sets: BTreeSet<Vec<Place>>,
 }
@@ -74,7 +74,7 @@ pub type Group = Vec<(&'static str, &'static str)>;
 
 /// Minimal placements of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Minimal {
+pub struct MinimalPlacements {
     /// How many different runs.
     pub count: u64,
     /// The first of them, a few.
@@ -86,7 +86,7 @@ const EXAMPLES: usize = 4;
 
 /// Runs that did not decide a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct UndecidedRuns {
     /// How many different ones.
     pub runs: u64,
     /// The first of them.
@@ -100,7 +100,7 @@ impl Explored {
     }
 
     /// The number of different traces that those had, that of the run without faults among them.
-    pub fn distinct(&self) -> u64 {
+    pub fn distinct_traces(&self) -> u64 {
         self.seen.len() as u64
     }
 
@@ -110,14 +110,14 @@ impl Explored {
     }
 
     /// Adds the run of one placement; `most` is how many faults the largest has.
-    pub(super) fn add(&mut self, places: &[Place], tried: &Tried, most: usize, kinds: &Kinds) {
+    pub(super) fn add(&mut self, places: &[Place], tried: &TriedPlacement, most: usize, kinds: &Kinds) {
         if let Some(size) = places.len().checked_sub(1) {
             self.tried.resize(self.tried.len().max(size + 1), 0);
             self.tried[size] += 1;
         }
         let is_new = self.seen.insert(tried.hash);
         for predicate in tried.unsaid.iter().filter(|_| is_new) {
-            let first = || Unsaid { runs: 0, example: places.to_vec() };
+            let first = || UndecidedRuns { runs: 0, example: places.to_vec() };
             self.unsaid.entry(*predicate).or_insert_with(first).runs += 1;
         }
         for finding in &tried.findings {
@@ -128,10 +128,10 @@ impl Explored {
                 continue;
             }
             if places.len() < most {
-                violations.sets.insert(sorted(places.to_vec()));
+                violations.sets.insert(sorted_places(places.to_vec()));
             }
             if is_new {
-                let none = || Minimal { count: 0, examples: Vec::new() };
+                let none = || MinimalPlacements { count: 0, examples: Vec::new() };
                 let minimal = violations.minimal.entry(group(places, kinds)).or_insert_with(none);
                 minimal.count += 1;
                 if minimal.examples.len() < EXAMPLES {

@@ -1,7 +1,7 @@
 //! What may make a violation one of more seeds, against changes of the file's text.
 
 use super::*;
-use crate::shrink::edits::{assert_same, rich, with};
+use crate::shrink::edits::{assert_same, edit, rich};
 
 #[test]
 fn each_client_is_made_to_wait_for_each_other() {
@@ -11,7 +11,7 @@ fn each_client_is_made_to_wait_for_each_other() {
         ("clients.1.start", "c1's grant"),
         ("clients.1.start", "c1's acquire"),
     ];
-    assert_same(waiting(&rich()), starts.map(|(path, start)| with(path, Some(start.into()))));
+    assert_same(make_clients_wait(&rich()), starts.map(|(path, start)| edit(path, Some(start.into()))));
 }
 
 #[test]
@@ -27,5 +27,5 @@ fn each_length_of_a_fault_and_of_work_is_tried_as_the_next_longer_round_one() {
         ("faults.6.by", "100ms"),
         ("clients.1.program.4", "work 5s"),
     ];
-    assert_same(stronger(&rich()), longer.map(|(path, value)| with(path, Some(value.into()))));
+    assert_same(strengthen_faults(&rich()), longer.map(|(path, value)| edit(path, Some(value.into()))));
 }

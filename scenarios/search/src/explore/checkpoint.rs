@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Exploration;
-use super::found::{Explored, Minimal, Unsaid, Violations, group};
+use super::findings::{Explored, MinimalPlacements, UndecidedRuns, Violations, group};
 use super::place::Place;
 use crate::shrink::Target;
 
@@ -26,7 +26,7 @@ fn first_engine() -> String {
 
 /// A text that is not what a search of this kind has kept.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NotKept {
+pub enum ResumeError {
     /// Nothing that could be gone on with.
     #[error("it is no interrupted search: {0}")]
     Unreadable(String),
@@ -74,14 +74,15 @@ impl<P: Stepped> Exploration<P> {
     /// # Errors
     ///
     /// If it cannot be written as JSON, which cannot happen.
-    pub fn keep(&self, found: &Explored) -> serde_json::Result<String> {
+    pub fn to_checkpoint(&self, found: &Explored) -> serde_json::Result<String> {
         let of = |(finding, it): (&Target, &Violations)| KeptFinding {
             finding: finding.to_string(),
             runs: it.runs,
             minimal: it.minimal.values().map(|it| (it.count, it.examples.clone())).collect(),
             sets: it.sets.iter().cloned().collect(),
         };
-        let unsaid = |(predicate, it): (&Predicate, &Unsaid)| (*predicate, it.runs, it.example.clone());
+        let unsaid =
+            |(predicate, it): (&Predicate, &UndecidedRuns)| (*predicate, it.runs, it.example.clone());
         serde_json::to_string(&Kept {
             batches: found.batches,
             tried: found.tried.clone(),
@@ -97,12 +98,12 @@ impl<P: Stepped> Exploration<P> {
     /// # Errors
     ///
     /// If it is no such file, or one of another search.
-    pub fn resume(&self, text: &str) -> Result<Explored, NotKept> {
-        let unreadable = |error: serde_json::Error| NotKept::Unreadable(error.to_string());
+    pub fn resume(&self, text: &str) -> Result<Explored, ResumeError> {
+        let unreadable = |error: serde_json::Error| ResumeError::Unreadable(error.to_string());
         let kept: Kept = serde_json::from_str(text).map_err(unreadable)?;
-        self.refuse_another(&kept)?;
-        let damaged = || NotKept::Unreadable("it was changed since it was written".to_owned());
-        self.found(kept).ok_or_else(damaged)
+        self.check_same_search(&kept)?;
+        let damaged = || ResumeError::Unreadable("it was changed since it was written".to_owned());
+        self.restore(kept).ok_or_else(damaged)
     }
 
     /// This search, with nothing found.
@@ -113,7 +114,7 @@ impl<P: Stepped> Exploration<P> {
             scenario: self.scenario().to_toml(),
             seed: self.seed.0,
             faults: self.faults,
-            kinds: self.kinds.chosen().into_iter().map(str::to_owned).collect(),
+            kinds: self.kinds.chosen_words().into_iter().map(str::to_owned).collect(),
             fault_free: self.prepared.judge(self.seed).trace_hash.to_string(),
             batches: 0,
             tried: Vec::new(),
@@ -123,10 +124,10 @@ impl<P: Stepped> Exploration<P> {
         }
     }
 
-    fn refuse_another(&self, kept: &Kept) -> Result<(), NotKept> {
+    fn check_same_search(&self, kept: &Kept) -> Result<(), ResumeError> {
         let own = self.question();
         let of_another = |what, was: String, is: String| {
-            if was == is { Ok(()) } else { Err(NotKept::OfAnother { what, was, is }) }
+            if was == is { Ok(()) } else { Err(ResumeError::OfAnother { what, was, is }) }
         };
         of_another("its format is", kept.explore.to_string(), own.explore.to_string())?;
         let [was, is] = [&kept.engine, &own.engine].map(|name| format!("`{name}`"));
@@ -136,13 +137,13 @@ impl<P: Stepped> Exploration<P> {
         of_another("its seed is", kept.seed.to_string(), own.seed.to_string())?;
         if kept.scenario != own.scenario {
             let (was, is) = ("another one".to_owned(), format!("`{}`", self.scenario().name));
-            return Err(NotKept::OfAnother { what: "its scenario is", was, is });
+            return Err(ResumeError::OfAnother { what: "its scenario is", was, is });
         }
         of_another("its run without faults has the hash", kept.fault_free.clone(), own.fault_free)
     }
 
     /// `None` if something in it is no part of this search.
-    fn found(&self, kept: Kept) -> Option<Explored> {
+    fn restore(&self, kept: Kept) -> Option<Explored> {
         let are_known = |places: &[Place]| places.iter().all(|place| place.fault(&self.kinds).is_some());
         let hash = |at: usize| u64::from_str_radix(kept.seen.get(at..at + 16)?, 16).ok();
         let seen = (0..kept.seen.len()).step_by(16).map(hash).collect::<Option<_>>()?;
@@ -154,7 +155,7 @@ impl<P: Stepped> Exploration<P> {
                 if !examples.iter().all(|example| are_known(example)) {
                     return None;
                 }
-                groups.insert(group(examples.first()?, &self.kinds), Minimal { count, examples });
+                groups.insert(group(examples.first()?, &self.kinds), MinimalPlacements { count, examples });
             }
             let sets = sets.into_iter().collect();
             findings.insert(finding, Violations { runs, minimal: groups, sets });
@@ -164,7 +165,7 @@ impl<P: Stepped> Exploration<P> {
             if !are_known(&example) {
                 return None;
             }
-            unsaid.insert(predicate, Unsaid { runs, example });
+            unsaid.insert(predicate, UndecidedRuns { runs, example });
         }
         let Kept { batches, tried, .. } = kept;
         Some(Explored { complete: false, tried, findings, unsaid, seen, batches })

@@ -8,21 +8,21 @@ use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::{Mark, When};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::lengths::{Place, ladder_above};
-use super::search::{Candidate, Keep, Search};
+use super::shorten_durations::{LengthPlace, ladder_above};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Makes the violation one of more seeds.
-pub(super) fn steadier<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn reduce_luck<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     if !search.is_steady() {
         search.sweep(Keep::MoreSeeds, |search| {
             let scenario = search.scenario();
-            [waiting(scenario), stronger(scenario)].concat()
+            [make_clients_wait(scenario), strengthen_faults(scenario)].concat()
         });
     }
 }
 
-/// With one client each that begins when another has the lock, or asks for it.
-fn waiting(scenario: &Scenario) -> Vec<Candidate> {
+/// Proposes one client each that begins when another has the lock, or asks for it.
+fn make_clients_wait(scenario: &Scenario) -> Vec<Candidate> {
     let name = |client: usize| scenario.hosts[scenario.clients[client].host.0].name.clone();
     let mut all = Vec::new();
     for waiter in 0..scenario.clients.len() {
@@ -40,10 +40,12 @@ fn waiting(scenario: &Scenario) -> Vec<Candidate> {
 }
 
 /// With one length each of a fault, or of work, that is the next longer of the ladder.
-fn stronger(scenario: &Scenario) -> Vec<Candidate> {
-    let is_strength = |place: &Place| matches!(place, Place::Lasting(_) | Place::By(_) | Place::Work(..));
-    let places = Place::all(scenario).into_iter().filter(is_strength);
-    places.filter_map(|place| Some(place.with(scenario, ladder_above(place.get(scenario)?)))).collect()
+fn strengthen_faults(scenario: &Scenario) -> Vec<Candidate> {
+    let is_strength = |place: &LengthPlace| {
+        matches!(place, LengthPlace::Lasting(_) | LengthPlace::By(_) | LengthPlace::Work(..))
+    };
+    let places = LengthPlace::all(scenario).into_iter().filter(is_strength);
+    places.filter_map(|place| Some(place.with_size(scenario, ladder_above(place.get(scenario)?)))).collect()
 }
 
 #[cfg(test)]

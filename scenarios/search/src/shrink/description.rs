@@ -12,7 +12,7 @@ use doublehold_scenarios::report::{Report, Summary};
 use super::Target;
 
 /// The scenario under its own words. `others` are its runs from other seeds: what all of them show, it expects.
-pub(super) fn told(
+pub(super) fn describe(
     scenario: &Scenario,
     seed: Seed,
     target: Target,

@@ -9,7 +9,7 @@
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, Search};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// The rarest first.
 const RARITY: [Nature; 10] = [
@@ -26,24 +26,24 @@ const RARITY: [Nature; 10] = [
 ];
 
 /// Drops faults and parts of them.
-pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn remove_faults<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::Seed) {
         return;
     }
     for nature in RARITY {
         drop_chunks(search, nature);
-        search.sweep(Keep::Seed, |search| parts(&search.scenario().faults, nature));
+        search.sweep(Keep::Seed, |search| reduced_parts(&search.scenario().faults, nature));
     }
 }
 
 /// Drops faults of one nature: all, halves, quarters, and in the end one by one.
-fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature: Nature) {
-    let mut size = of(nature, &search.scenario().faults).len();
+fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>, nature: Nature) {
+    let mut size = places_of_nature(nature, &search.scenario().faults).len();
     while size > 0 {
         let mut first = 0;
         loop {
             let faults = &search.scenario().faults;
-            let members = of(nature, faults);
+            let members = places_of_nature(nature, faults);
             let Some(chunk) = members.get(first..(first + size).min(members.len())) else { break };
             if chunk.is_empty() {
                 break;
@@ -59,24 +59,26 @@ fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature:
 }
 
 /// The places of the faults of one nature.
-fn of(nature: Nature, faults: &[Fault]) -> Vec<usize> {
+fn places_of_nature(nature: Nature, faults: &[Fault]) -> Vec<usize> {
     let is_of = |fault: &Fault| fault.effect.kind().nature == nature;
     faults.iter().enumerate().filter(|(_, fault)| is_of(fault)).map(|(place, _)| place).collect()
 }
 
 /// Every list of faults in which one fault of this nature has a part less.
-fn parts(faults: &[Fault], nature: Nature) -> Vec<Candidate> {
+fn reduced_parts(faults: &[Fault], nature: Nature) -> Vec<Candidate> {
     let with = |place: usize, less: Fault| {
         let mut faults = faults.to_vec();
         faults[place] = less;
         Candidate::Faults(faults)
     };
-    let places = of(nature, faults).into_iter();
-    places.flat_map(|place| less(&faults[place]).into_iter().map(move |less| with(place, less))).collect()
+    let places = places_of_nature(nature, faults).into_iter();
+    places
+        .flat_map(|place| reduced_faults(&faults[place]).into_iter().map(move |less| with(place, less)))
+        .collect()
 }
 
 /// A fault with one part less, in every way there is.
-fn less(fault: &Fault) -> Vec<Fault> {
+fn reduced_faults(fault: &Fault) -> Vec<Fault> {
     let mut all = Vec::new();
     if fault.each {
         all.push(Fault { each: false, ..fault.clone() });
@@ -90,7 +92,7 @@ fn less(fault: &Fault) -> Vec<Fault> {
     for (field, (_, usual)) in usual.fields().into_iter().enumerate() {
         let without = |number: usize| {
             let mut less = fault.clone();
-            takes(&mut less.effect.fields()[field].1, &usual, number).then_some(less)
+            remove_part(&mut less.effect.fields()[field].1, &usual, number).then_some(less)
         };
         all.extend((0..).map_while(without));
     }
@@ -98,12 +100,12 @@ fn less(fault: &Fault) -> Vec<Fault> {
 }
 
 /// Takes something out of a field, by its number; `false` if there is not so much.
-fn takes(slot: &mut Slot<'_>, usual: &Slot<'_>, number: usize) -> bool {
+fn remove_part(slot: &mut Slot<'_>, usual: &Slot<'_>, number: usize) -> bool {
     match (slot, usual) {
-        (Slot::Hosts(hosts), _) => takes_name(hosts, number),
+        (Slot::Hosts(hosts), _) => remove_name(hosts, number),
         // All are told where nothing is said.
         (Slot::Tell(told @ Some(_)), _) if number == 0 => told.take().is_some(),
-        (Slot::Tell(Some(told)), _) => takes_name(told, number - 1),
+        (Slot::Tell(Some(told)), _) => remove_name(told, number - 1),
         (Slot::Resync(after), _) if number == 0 => after.take().is_some(),
         (Slot::Flag(flag), Slot::Flag(usual)) if number == 0 && flag != usual => {
             **flag = **usual;
@@ -114,7 +116,7 @@ fn takes(slot: &mut Slot<'_>, usual: &Slot<'_>, number: usize) -> bool {
 }
 
 /// Takes one name out of several.
-fn takes_name(names: &mut Names, number: usize) -> bool {
+fn remove_name(names: &mut Names, number: usize) -> bool {
     let is_there = names.0.len() > 1 && number < names.0.len();
     if is_there {
         names.0.remove(number);
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     fn all_less(fault: &Fault) -> Vec<String> {
-        less(fault)
+        reduced_faults(fault)
             .iter()
             .map(|less| format!("{}{}", less.words(), if less.optional { "?" } else { "" }))
             .collect()

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_statistics::{Confidence, PartlyDecided};
 
-use super::stated;
+use super::header_check;
 use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 
 /// The way out of what is wrong with a batch.
@@ -24,23 +24,23 @@ const GO_ON: &str = "go on with each shard (`--shard I/N`) and merge them again,
 
 /// The mistake, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unsound {
+pub(crate) struct InvalidRecords {
     pub(crate) cause: String,
     pub(crate) hint: &'static str,
 }
 
 /// Reads along, batch by batch.
-pub(crate) struct Checker {
+pub(crate) struct RecordsChecker {
     header: StudyHeader,
     /// The batches that are to come, where all of them are; parts have some of them, in the same order.
     whole: Option<Order>,
     /// The place of the last batch.
     last: Option<u64>,
-    strata: BTreeMap<(u64, u64), Said>,
+    strata: BTreeMap<(u64, u64), StratumFacts>,
 }
 
 /// The facts that a batch states of its stratum: how likely it is, how likely no stratum is, and its planned runs.
-type Said = (Option<f64>, Option<f64>, Option<u64>);
+type StratumFacts = (Option<f64>, Option<f64>, Option<u64>);
 
 /// Tells whether what was counted tells a rate as precisely as a study wants it.
 pub fn is_precise(width: Option<f64>) -> impl Fn(Counted) -> bool + Send + 'static {
@@ -50,50 +50,50 @@ pub fn is_precise(width: Option<f64>) -> impl Fn(Counted) -> bool + Send + 'stat
     }
 }
 
-impl Checker {
-    pub(crate) fn of(header: &StudyHeader) -> Result<Checker, Unsound> {
-        if let Some(cause) = of_header(header) {
-            return Err(Unsound { cause, hint: ANEW });
+impl RecordsChecker {
+    pub(crate) fn new(header: &StudyHeader) -> Result<RecordsChecker, InvalidRecords> {
+        if let Some(cause) = check_header(header) {
+            return Err(InvalidRecords { cause, hint: ANEW });
         }
         // A sweep of format 1 may have had enough by another rule.
         let is_other = header.sweep < FORMAT && header.precision.is_some();
         let is_whole = header.shard == [1, 1] && header.partial.is_none() && !is_other;
         let width = header.precision.as_ref().and_then(|precision| ratio(&precision.width));
-        let whole = is_whole.then(|| Order::of_records(header, is_precise(width)));
-        Ok(Checker { header: header.clone(), whole, last: None, strata: BTreeMap::new() })
+        let whole = is_whole.then(|| Order::from_records(header, is_precise(width)));
+        Ok(RecordsChecker { header: header.clone(), whole, last: None, strata: BTreeMap::new() })
     }
 
     /// Takes in the next batch.
-    pub(crate) fn next(&mut self, batch: &Batch) -> Result<(), Unsound> {
+    pub(crate) fn next(&mut self, batch: &Batch) -> Result<(), InvalidRecords> {
         let named = |wrong: String| format!("the batch {} of cell {} {wrong}", batch.batch, batch.cell);
-        let own = of_place(&self.header, batch).or_else(|| of_runs(&self.header, batch));
-        if let Some(wrong) = own.or_else(|| of_counts(batch)).or_else(|| of_sums(batch)) {
-            return Err(Unsound { cause: named(wrong), hint: CUT });
+        let own = check_place(&self.header, batch).or_else(|| check_runs(&self.header, batch));
+        if let Some(wrong) = own.or_else(|| check_counts(batch)).or_else(|| check_sums(batch)) {
+            return Err(InvalidRecords { cause: named(wrong), hint: CUT });
         }
         let place = Order::place_of(&self.header, batch);
         if self.last == Some(place) {
-            return Err(Unsound { cause: named("is there twice".to_owned()), hint: CUT });
+            return Err(InvalidRecords { cause: named("is there twice".to_owned()), hint: CUT });
         }
-        match self.expected() {
-            _ if self.last.is_some_and(|last| place < last) => Err(misplaced(batch)),
+        match self.next_expected() {
+            _ if self.last.is_some_and(|last| place < last) => Err(misplaced_error(batch)),
             Some(Some(due)) if due.place < place => Err(gap(batch)),
-            Some(due) if due.is_none_or(|due| due.place != place) => Err(misplaced(batch)),
+            Some(due) if due.is_none_or(|due| due.place != place) => Err(misplaced_error(batch)),
             _ => Ok(()),
         }?;
         let said = (batch.weight, batch.beyond, batch.planned);
         if *self.strata.entry((batch.cell, batch.stratum)).or_insert(said) != said && batch.batch > 0 {
             let wrong = "says otherwise than the batches before it how likely its stratum is";
-            return Err(Unsound { cause: named(wrong.to_owned()), hint: CUT });
+            return Err(InvalidRecords { cause: named(wrong.to_owned()), hint: CUT });
         }
         self.last = Some(place);
         if let Some(order) = &mut self.whole {
-            order.told(batch);
+            order.add_batch(batch);
         }
         Ok(())
     }
 
     /// The batch that is due, if there is one; not known of parts.
-    fn expected(&mut self) -> Option<Option<Unit>> {
+    fn next_expected(&mut self) -> Option<Option<Unit>> {
         self.whole.as_mut().map(|order| match order.hand_out() {
             HandOut::Run(unit) => Some(unit),
             HandOut::Wait | HandOut::Done => None,
@@ -101,12 +101,12 @@ impl Checker {
     }
 
     /// Checks, after the last batch, that the weights of each cell's strata add up.
-    pub(crate) fn end(&self) -> Result<(), Unsound> {
-        let mut cells: BTreeMap<u64, Vec<Said>> = BTreeMap::new();
+    pub(crate) fn end(&self) -> Result<(), InvalidRecords> {
+        let mut cells: BTreeMap<u64, Vec<StratumFacts>> = BTreeMap::new();
         for ((cell, _), said) in &self.strata {
             cells.entry(*cell).or_default().push(*said);
         }
-        let wrong = |strata: &[Said]| {
+        let wrong = |strata: &[StratumFacts]| {
             let weights: f64 = strata.iter().map(|(weight, ..)| weight.unwrap_or(1.0)).sum();
             let whole = weights + strata.iter().find_map(|(_, beyond, _)| *beyond).unwrap_or(0.0);
             let is_all = strata.len() == self.header.strata.len() && strata.iter().all(|it| it.2.is_some());
@@ -118,27 +118,27 @@ impl Checker {
             None => Ok(()),
             Some((cell, than)) => {
                 let cause = format!("the strata of cell {cell} weigh {than} than all runs do");
-                Err(Unsound { cause, hint: ANEW })
+                Err(InvalidRecords { cause, hint: ANEW })
             }
         }
     }
 }
 
-fn misplaced(batch: &Batch) -> Unsound {
+fn misplaced_error(batch: &Batch) -> InvalidRecords {
     let (number, cell) = (batch.batch, batch.cell);
-    Unsound { cause: format!("the batch {number} of cell {cell} is not where it belongs"), hint: CUT }
+    InvalidRecords { cause: format!("the batch {number} of cell {cell} is not where it belongs"), hint: CUT }
 }
 
-fn gap(batch: &Batch) -> Unsound {
+fn gap(batch: &Batch) -> InvalidRecords {
     let cause = format!(
         "batches are missing before batch {} of cell {}, as where shards are merged that are not finished",
         batch.batch, batch.cell
     );
-    Unsound { cause, hint: GO_ON }
+    InvalidRecords { cause, hint: GO_ON }
 }
 
 /// The mistake in a header, if there is one.
-fn of_header(header: &StudyHeader) -> Option<String> {
+fn check_header(header: &StudyHeader) -> Option<String> {
     let empty = header.axes.iter().find(|axis| axis.values.is_empty());
     let [number, of] = header.shard;
     if header.designs.is_empty() {
@@ -154,12 +154,12 @@ fn of_header(header: &StudyHeader) -> Option<String> {
     } else if header.last_seed().is_none() {
         Some(format!("its seeds begin with {} and go beyond the largest", header.seed))
     } else {
-        stated::contradiction(header)
+        header_check::contradiction(header)
     }
 }
 
 /// The mistake in a batch's cell, stratum or weights, if there is one.
-fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
+fn check_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
     let is_divided = header.strata.len() > 1;
     let weight = if is_divided { batch.weight } else { batch.weight.or(Some(1.0)) };
     let wrong = if batch.cell >= header.grid().cells() {
@@ -177,7 +177,7 @@ fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
 }
 
 /// The mistake in a batch's number of runs or first seed, if there is one.
-fn of_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
+fn check_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
     let most = header.runs.saturating_add(header.by_weight);
     let planned = batch.planned.unwrap_or(if header.by_weight == 0 { header.runs } else { most });
     if batch.runs > BATCH {
@@ -203,13 +203,13 @@ fn of_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
 }
 
 /// The mistake in a batch's counts of a predicate, if there is one.
-fn of_counts(batch: &Batch) -> Option<String> {
+fn check_counts(batch: &Batch) -> Option<String> {
     if batch.panicked > batch.runs {
         return Some("counts more runs than it has".to_owned());
     }
     let none = PredicateCount::default();
     let of = |predicate: Predicate| batch.predicates.get(&predicate).unwrap_or(&none);
-    let wrong = Predicate::ALL.into_iter().find_map(|it| Some((it, of_count(of(it), batch.runs)?)));
+    let wrong = Predicate::ALL.into_iter().find_map(|it| Some((it, check_count(of(it), batch.runs)?)));
     if let Some((predicate, wrong)) = wrong {
         return Some(format!("{wrong} ({predicate})"));
     }
@@ -221,7 +221,7 @@ fn of_counts(batch: &Batch) -> Option<String> {
     odd.map(|(predicate, _)| format!("has overlaps that no violation has ({predicate})"))
 }
 
-fn of_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
+fn check_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
     let is_hex = |digits: &str| digits.chars().all(|it| it.is_ascii_hexdigit());
     let (violating, doubtful): (Vec<u64>, Vec<u64>) =
         (count.violating().collect(), count.doubtful().collect());
@@ -243,7 +243,7 @@ fn of_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
 }
 
 /// The mistake in a batch's sums, if there is one.
-fn of_sums(batch: &Batch) -> Option<String> {
+fn check_sums(batch: &Batch) -> Option<String> {
     let of_runs = [("grants", batch.grants), ("operated_ms", batch.operated_ms)];
     let lengths = [("obtained", &batch.obtained), ("recovered", &batch.recovered)];
     let overlaps = batch.overlaps.values().map(|it| ("overlaps", it));
@@ -324,7 +324,7 @@ mod tests {
 
     /// Checks batches of these cells and numbers, one after another, and returns the cause of the first refusal.
     fn said(header: &StudyHeader, batches: &[(u64, u64)]) -> Option<String> {
-        let mut checker = Checker::of(header).expect("a header of a sweep");
+        let mut checker = RecordsChecker::new(header).expect("a header of a sweep");
         let batch = |&(cell, batch): &(u64, u64)| Batch {
             cell,
             batch,
@@ -354,7 +354,7 @@ mod tests {
         let changes =
             [("strata", serde_json::json!([{}, { "pause": 1 }])), ("shard", serde_json::json!([1, 2]))];
         let said = |second: Option<f64>| {
-            let mut checker = Checker::of(&header(&changes)).expect("a header of a sweep");
+            let mut checker = RecordsChecker::new(&header(&changes)).expect("a header of a sweep");
             let batch = |number: u64, weight| Batch {
                 batch: number,
                 seed: 1 + number * BATCH,
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn no_batch_has_more_runs_than_batches_have() {
         let divided = header(&[("strata", serde_json::json!([{}, { "pause": 1 }]))]);
-        let said = |runs| of_runs(&divided, &Batch { runs, seed: 1, ..Batch::default() });
+        let said = |runs| check_runs(&divided, &Batch { runs, seed: 1, ..Batch::default() });
         assert_eq!(said(BATCH), None);
         assert_eq!(said(BATCH + 1).as_deref(), Some("has more runs than batches have"));
     }
@@ -386,7 +386,10 @@ mod tests {
         let said = |violated: u64, undecided, violations: &str, doubts: &str| {
             let incidents = Sums { sum: violated, squares: violated };
             let (violations, doubts) = (violations.to_owned(), doubts.to_owned());
-            of_count(&PredicateCount { violated, undecided, incidents, violations, doubts, seeds: vec![] }, 6)
+            check_count(
+                &PredicateCount { violated, undecided, incidents, violations, doubts, seeds: vec![] },
+                6,
+            )
         };
         assert_eq!((said(2, 1, "9", "04"), said(1, 1, "04", "08")), (None, None));
         assert_eq!(said(5, 2, "f8", "0"), Some("counts more runs than it has"));
@@ -406,7 +409,7 @@ mod tests {
     fn a_batch_is_within_the_runs_that_its_stratum_has() {
         let said = |by_weight: u64, number: u64, runs: u64| {
             let header = StudyHeader { by_weight, ..header(&[]) };
-            of_runs(&header, &Batch { batch: number, seed: 1 + number * BATCH, runs, ..Batch::default() })
+            check_runs(&header, &Batch { batch: number, seed: 1 + number * BATCH, runs, ..Batch::default() })
         };
         assert_eq!((said(0, 7, BATCH), said(1, 8, 1)), (None, None));
         assert_eq!(said(0, 8, BATCH).as_deref(), Some("is beyond the 4000 runs that there are"));
@@ -422,7 +425,12 @@ mod tests {
             let mut durations = crate::sweep::Durations::default();
             (0..overlaps).for_each(|_| durations.add(1_000_000));
             let overlaps = [(predicate, durations)].into();
-            of_counts(&Batch { runs: 4, predicates: [(predicate, one)].into(), overlaps, ..Batch::default() })
+            check_counts(&Batch {
+                runs: 4,
+                predicates: [(predicate, one)].into(),
+                overlaps,
+                ..Batch::default()
+            })
         };
         assert_eq!((count(Predicate::P1, 1), count(Predicate::P2, 1)), (None, None));
         for (predicate, overlaps) in [(Predicate::P1, 2), (Predicate::WR, 1)] {

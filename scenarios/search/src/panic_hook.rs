@@ -12,22 +12,22 @@ use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Prepared, Report, Seed};
 
 /// Where code of one check has panicked: file, line, column.
-type Places = Arc<Mutex<BTreeSet<(String, u32, u32)>>>;
+type PanicPlaces = Arc<Mutex<BTreeSet<(String, u32, u32)>>>;
 
 thread_local! {
     /// Of the check whose run is under way on this thread.
-    static SHOWN: RefCell<Option<Places>> = const { RefCell::new(None) };
+    static SHOWN: RefCell<Option<PanicPlaces>> = const { RefCell::new(None) };
 }
 
 /// Runs as its scenario does, and shows each panic once.
-pub struct Hushed<P> {
+pub struct QuietPanics<P> {
     prepared: Arc<P>,
-    shown: Places,
+    shown: PanicPlaces,
 }
 
-impl<P> Hushed<P> {
+impl<P> QuietPanics<P> {
     /// A preparation whose panics are of a check of its own.
-    pub fn new(prepared: P) -> Hushed<P> {
+    pub fn new(prepared: P) -> QuietPanics<P> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = panic::take_hook();
@@ -37,34 +37,34 @@ impl<P> Hushed<P> {
                 }
             }));
         });
-        Hushed { prepared: Arc::new(prepared), shown: Places::default() }
+        QuietPanics { prepared: Arc::new(prepared), shown: PanicPlaces::default() }
     }
 
     /// The preparation, for threads of its own.
-    pub fn shared(&self) -> Arc<P> {
+    pub fn share_prepared(&self) -> Arc<P> {
         self.prepared.clone()
     }
 
     /// Does something with the preparation, or another one of the same lock.
     pub fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
-        let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
+        let _until_its_end = ShownGuard(SHOWN.replace(Some(self.shown.clone())));
         run(&self.prepared)
     }
 }
 
 /// The check whose run is under way on this thread, if one is.
-pub fn here() -> Here {
-    Here(SHOWN.with_borrow(Clone::clone))
+pub fn current_check() -> CurrentCheck {
+    CurrentCheck(SHOWN.with_borrow(Clone::clone))
 }
 
 /// A check, for other threads that run worlds for it.
 #[derive(Clone)]
-pub struct Here(Option<Places>);
+pub struct CurrentCheck(Option<PanicPlaces>);
 
-impl Here {
+impl CurrentCheck {
     /// Runs something for the check, each of whose panics is shown once.
     pub fn hush<T>(self, run: impl FnOnce() -> T) -> T {
-        let _until_its_end = Under(SHOWN.replace(self.0));
+        let _until_its_end = ShownGuard(SHOWN.replace(self.0));
         run()
     }
 }
@@ -79,15 +79,15 @@ fn is_new(at: &panic::Location<'_>) -> bool {
 }
 
 /// Whose run was under way before; it is again when this is dropped.
-struct Under(Option<Places>);
+struct ShownGuard(Option<PanicPlaces>);
 
-impl Drop for Under {
+impl Drop for ShownGuard {
     fn drop(&mut self) {
         SHOWN.set(self.0.take());
     }
 }
 
-impl<P: Prepared> Prepared for Hushed<P> {
+impl<P: Prepared> Prepared for QuietPanics<P> {
     type Record = P::Record;
 
     fn judge(&self, seed: impl Into<Seed>) -> Summary {
@@ -113,9 +113,9 @@ mod tests {
         let at = panic::Location::caller();
         let twice = || [is_new(at), is_new(at)];
         assert_eq!(twice(), [true, true]);
-        let (one, other) = (Hushed::new(()), Hushed::new(()));
+        let (one, other) = (QuietPanics::new(()), QuietPanics::new(()));
         assert_eq!(one.hush(|()| twice()), [true, false]);
-        let here = one.hush(|()| here());
+        let here = one.hush(|()| current_check());
         let elsewhere = std::thread::scope(|scope| scope.spawn(|| here.hush(twice)).join());
         assert_eq!(elsewhere.expect("it does not panic"), [false, false], "on another thread, too");
         assert_eq!(one.hush(|()| [other.hush(|()| is_new(at)), is_new(at)]), [true, false]);

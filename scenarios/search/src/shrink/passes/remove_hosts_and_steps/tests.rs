@@ -9,7 +9,7 @@ use doublehold_scenarios::{LeanEngine, Prepared};
 use doublehold_sim::Seed;
 
 use super::*;
-use crate::shrink::edits::{assert_same, edited, rich, with};
+use crate::shrink::edits::{assert_same, edit, edit_all, rich};
 use crate::shrink::{Case, Effort, KeepNodes, Target};
 
 #[test]
@@ -20,7 +20,7 @@ fn a_node_that_is_left_out_is_told_nothing() {
                 clients = [{ name = 'c1', program = ['acquire', 'release'] }]\n\
                 faults = [{ kind = 'promote', host = 'R1', tell = ['M', 'R2'], at = '1s' }]\n";
     let source = Source { name: "x".to_owned(), text: text.to_owned(), ..Source::default() };
-    let left = without_host(source.read().expect("a scenario"), HostIndex(2));
+    let left = remove_host(source.read().expect("a scenario"), HostIndex(2));
     let Effect::Promote { tell, .. } = &left.faults[0].effect else { panic!("{:?}", left.faults) };
     assert_eq!(tell.as_ref().map(|told| &told.0[..]), Some(&["M".to_owned()][..]));
     assert!(left.checked().is_ok(), "what is left is a scenario");
@@ -36,7 +36,7 @@ fn nodes_go_alone_and_in_pairs_and_a_master_stays() {
         let world = world.clients(2, ["acquire", "work 15s", "release"]);
         let scenario = world.scenario(lock, doublehold_lockimpl::descriptors()).expect("a world");
         let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P1) };
-        let mut search = Search::new(&LeanEngine, &case, &effort).expect("the work outlasts the lease");
+        let mut search = ShrinkSearch::new(&LeanEngine, &case, &effort).expect("the work outlasts the lease");
         let names = |candidate| match candidate {
             Candidate::Whole(left) => {
                 let nodes = left.hosts.iter().filter(|host| host.role == Role::Node);
@@ -80,7 +80,7 @@ fn threads_go_alone_while_two_are_left_and_else_with_their_process() {
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
     let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P1) };
     let mut search =
-        Search::new(&LeanEngine, &case, &Effort::default()).expect("the work outlasts the lease");
+        ShrinkSearch::new(&LeanEngine, &case, &Effort::default()).expect("the work outlasts the lease");
     let left = |candidate| {
         let Candidate::Whole(left) = candidate else { panic!("a client goes") };
         let again = left.checked().unwrap_or_else(|error| panic!("{error}"));
@@ -102,25 +102,25 @@ fn threads_go_alone_while_two_are_left_and_else_with_their_process() {
         ]
     );
     let host = |name: &str| scenario.cast().host(name).expect("a host");
-    assert_eq!(without_client(&scenario, host("w2")), None);
-    assert!(without_client(&scenario, host("j2")).is_some_and(|left| left.clients.len() == 5));
+    assert_eq!(remove_client(&scenario, host("w2")), None);
+    assert!(remove_client(&scenario, host("j2")).is_some_and(|left| left.clients.len() == 5));
 }
 
 #[test]
 fn rounds_are_tried_as_one_as_half_and_as_one_less() {
-    assert_same(rounds(&rich()), [1, 3, 6].map(|rounds| with("clients.0.rounds", Some(rounds.into()))));
-    let two = with("clients.0.rounds", Some(2.into()));
+    assert_same(rounds(&rich()), [1, 3, 6].map(|rounds| edit("clients.0.rounds", Some(rounds.into()))));
+    let two = edit("clients.0.rounds", Some(2.into()));
     assert_eq!(rounds(&two).len(), 1);
 }
 
 #[test]
 fn a_lock_that_nobody_takes_goes_with_its_objects_and_an_object_that_nobody_uses_alone() {
     let expected = [
-        edited([("lock.name.1", None), ("resource.object.dolls", None)]),
-        with("resource.object.dolls", None),
-        with("resource.object.acorns", None),
+        edit_all([("lock.name.1", None), ("resource.object.dolls", None)]),
+        edit("resource.object.dolls", None),
+        edit("resource.object.acorns", None),
     ];
-    assert_same(things(&rich()), expected);
+    assert_same(remove_unused(&rich()), expected);
 }
 
 /// Each step alone but for the last release of a lock, and all that is done with one lock.
@@ -133,7 +133,7 @@ fn steps_go_alone_or_with_all_of_their_lock() {
     assert_eq!(droppable(1), [&[vec![0, 5, 7], vec![1, 2, 3, 6]][..], &alone].concat());
     let twice =
         ["acquire stock", "release stock", "acquire stock", "release stock"].map(toml::Value::from).to_vec();
-    let twice = with("clients.0.program", Some(twice.into()));
+    let twice = edit("clients.0.program", Some(twice.into()));
     let gone = super::droppable(&twice.clients[0].program, &twice);
     assert_eq!(gone, [[0], [1], [2], [3]], "of two releases one can go, and of one lock not everything");
 }
@@ -142,7 +142,7 @@ fn steps_go_alone_or_with_all_of_their_lock() {
 fn with_a_client_goes_all_that_is_said_of_it() {
     let rich = rich();
     let host = |name: &str| HostIndex(rich.hosts.iter().position(|host| host.name == name).expect("a host"));
-    let without_c1 = edited([
+    let without_c1 = edit_all([
         ("clients.0", None),
         ("clients.0.start", None),
         ("clocks.c1", None),
@@ -152,12 +152,12 @@ fn with_a_client_goes_all_that_is_said_of_it() {
         ("faults.0", None),
         ("faults.0", None),
     ]);
-    assert_eq!(without_client(&rich, host("c1")).expect("no thread").to_toml(), without_c1.to_toml());
+    assert_eq!(remove_client(&rich, host("c1")).expect("no thread").to_toml(), without_c1.to_toml());
     let without_c2 =
-        edited([("clients.1", None), ("network.links.2", None), ("faults.4", None), ("faults.1", None)]);
-    assert_eq!(without_client(&rich, host("c2")).expect("no thread").to_toml(), without_c2.to_toml());
+        edit_all([("clients.1", None), ("network.links.2", None), ("faults.4", None), ("faults.1", None)]);
+    assert_eq!(remove_client(&rich, host("c2")).expect("no thread").to_toml(), without_c2.to_toml());
     // Of a node the rest of a list stays.
-    let without_a = edited([
+    let without_a = edit_all([
         ("nodes.names.0", None),
         ("network.links.0", None),
         ("network.links.0", None),
@@ -165,7 +165,7 @@ fn with_a_client_goes_all_that_is_said_of_it() {
         ("faults.6", None),
         ("faults.3", None),
     ]);
-    assert_eq!(without_host(rich.clone(), host("A")).to_toml(), without_a.to_toml());
+    assert_eq!(remove_host(rich.clone(), host("A")).to_toml(), without_a.to_toml());
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_waited_for_what_is_gone_comes_when_it_came_and_what_never_came_goes() {
     assert_eq!(Some(started.as_nanos() as u64), first);
     for came in [Some(777), None] {
         run.faults[0].from = came.map(doublehold_history::TrueNs);
-        let timed = at_times(&rich, |event| mentions(event, "c1"), &run);
+        let timed = replace_moments(&rich, |event| mentions(event, "c1"), &run);
         let mut expected = rich.clone();
         expected.clients[1].start = Some(When::At(started));
         match came {

@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 8] = [
 
 /// A study that comes with the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ready {
+pub struct BundledStudy {
     /// Its name.
     pub name: &'static str,
     /// Its file.
@@ -31,12 +31,12 @@ pub struct Ready {
 }
 
 /// All of them.
-pub fn ready() -> impl Iterator<Item = Ready> {
-    FILES.iter().map(|&(name, text)| Ready { name, text })
+pub fn bundled_studies() -> impl Iterator<Item = BundledStudy> {
+    FILES.iter().map(|&(name, text)| BundledStudy { name, text })
 }
 
 pub(super) fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
-    if let Some(found) = ready().find(|found| found.name == name_or_path) {
+    if let Some(found) = bundled_studies().find(|found| found.name == name_or_path) {
         return Study::parse(found.name, found.name, found.text);
     }
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);

@@ -27,7 +27,7 @@ fn has(set: &[Place], part: &[Place]) -> bool {
 
 #[test]
 fn counts_groups_and_examples_are_those_of_the_definitions() {
-    let kinds = Kinds::named(&["pause", "crash"], &catalog::load("lease-pause", &[]).unwrap()).unwrap();
+    let kinds = Kinds::parse(&["pause", "crash"], &catalog::load("lease-pause", &[]).unwrap()).unwrap();
     // Most are of one group, of which not every example is kept.
     let marks = [(Mark::Check, 1), (Mark::Check, 0), (Mark::Check, 3), (Mark::Write, 0)];
     let mut places: Vec<Place> = (1..=2)
@@ -41,8 +41,8 @@ fn counts_groups_and_examples_are_those_of_the_definitions() {
         let most = 1 + case % 3;
         // What a run shows follows from its hash.
         let hashes = 4 + stream.below(60);
-        let shown: Vec<Tried> = (0..hashes)
-            .map(|hash| Tried {
+        let shown: Vec<TriedPlacement> = (0..hashes)
+            .map(|hash| TriedPlacement {
                 hash: hash * 1_000,
                 findings: FINDINGS.into_iter().filter(|_| stream.below(3) == 0).collect(),
                 unsaid: Predicate::ALL.into_iter().filter(|_| stream.below(6) == 0).collect(),
@@ -51,12 +51,12 @@ fn counts_groups_and_examples_are_those_of_the_definitions() {
         let mut sets = sets(&places, most);
         // Faults strike in any order.
         sets.iter_mut().filter(|_| stream.below(2) == 0).for_each(|set| set.reverse());
-        let tried: Vec<(Vec<Place>, Tried)> =
+        let tried: Vec<(Vec<Place>, TriedPlacement)> =
             sets.into_iter().map(|set| (set, shown[stream.below(hashes) as usize].clone())).collect();
         let mut found = Explored::default();
         tried.iter().for_each(|(places, run)| found.add(places, run, most, &kinds));
 
-        let firsts: Vec<&(Vec<Place>, Tried)> = tried
+        let firsts: Vec<&(Vec<Place>, TriedPlacement)> = tried
             .iter()
             .enumerate()
             .filter(|(at, (_, run))| tried[..*at].iter().all(|(_, before)| before.hash != run.hash))
@@ -64,11 +64,14 @@ fn counts_groups_and_examples_are_those_of_the_definitions() {
             .collect();
         let of_size = |size: usize| tried.iter().filter(|(set, _)| set.len() == size).count() as u64;
         assert_eq!(found.tried, (1..=most).map(of_size).collect::<Vec<_>>());
-        assert_eq!((found.placements(), found.distinct()), (tried.len() as u64 - 1, firsts.len() as u64));
+        assert_eq!(
+            (found.placements(), found.distinct_traces()),
+            (tried.len() as u64 - 1, firsts.len() as u64)
+        );
         for finding in FINDINGS {
-            let shows = |run: &Tried| run.findings.contains(&finding);
+            let shows = |run: &TriedPlacement| run.findings.contains(&finding);
             assert_eq!(found.runs_with(finding), firsts.iter().filter(|(_, run)| shows(run)).count() as u64);
-            let mut expected: BTreeMap<Group, Minimal> = BTreeMap::new();
+            let mut expected: BTreeMap<Group, MinimalPlacements> = BTreeMap::new();
             for (set, _) in firsts.iter().filter(|(_, run)| shows(run)) {
                 if tried.iter().any(|(part, run)| has(set, part) && shows(run)) {
                     continue;
@@ -76,7 +79,7 @@ fn counts_groups_and_examples_are_those_of_the_definitions() {
                 let kind = |place: &Place| if place.choice < 2 { "pause" } else { "crash" };
                 let group: Group =
                     set.iter().map(|place| (kind(place), place.at.event.step().as_str())).collect();
-                let none = Minimal { count: 0, examples: Vec::new() };
+                let none = MinimalPlacements { count: 0, examples: Vec::new() };
                 let minimal = expected.entry(group).or_insert(none);
                 minimal.count += 1;
                 if minimal.count <= 4 {
@@ -89,7 +92,7 @@ fn counts_groups_and_examples_are_those_of_the_definitions() {
         for predicate in Predicate::ALL {
             let undecided = || firsts.iter().filter(|(_, run)| run.unsaid.contains(&predicate));
             let first = undecided().next().map(|(set, _)| set.clone());
-            let expected = first.map(|example| Unsaid { runs: undecided().count() as u64, example });
+            let expected = first.map(|example| UndecidedRuns { runs: undecided().count() as u64, example });
             assert_eq!(found.unsaid.get(&predicate), expected.as_ref(), "{predicate}");
         }
     }

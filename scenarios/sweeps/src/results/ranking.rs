@@ -20,14 +20,14 @@ use super::{Pairs, Results};
 
 /// The designs that are told apart, and their ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Apart {
+pub struct Ranking {
     /// The pairs that are told apart, by point and predicate: first the design that is violated less often.
     lower: BTreeMap<(u64, Predicate), Vec<(usize, usize)>>,
     /// The ranks of designs, by their numbers; none where nothing is known of one.
     ranks: BTreeMap<(u64, Predicate), Vec<Option<usize>>>,
 }
 
-impl Apart {
+impl Ranking {
     /// Compares two designs: the one that is violated less often is less. Equal if they are not told apart.
     pub fn compare(&self, point: u64, (one, other): (usize, usize), predicate: Predicate) -> Ordering {
         let pairs = self.lower.get(&(point, predicate)).map_or(&[][..], Vec::as_slice);
@@ -53,33 +53,33 @@ impl Apart {
 
 impl Results {
     /// Compares the designs at these points of the grid. By pairs if all of them have pairs.
-    pub fn apart(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Apart {
+    pub fn rank_designs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Ranking {
         let lower = if self.is_divided() || points.len() > Pairs::POINTS {
-            self.apart_by_intervals(points, predicates, confidence)
+            self.compare_by_intervals(points, predicates, confidence)
         } else {
-            self.apart_by_pairs(points, predicates, confidence)
+            self.compare_by_pairs(points, predicates, confidence)
         };
-        let mut apart = Apart { lower, ranks: BTreeMap::new() };
+        let mut ranking = Ranking { lower, ranks: BTreeMap::new() };
         for point in points {
             for predicate in predicates {
-                let pairs = apart.lower.get(&(*point, *predicate)).map_or(&[][..], Vec::as_slice);
+                let pairs = ranking.lower.get(&(*point, *predicate)).map_or(&[][..], Vec::as_slice);
                 let is_known = |design: usize| self.is_known(*point, design, *predicate);
                 let ranks = ranks(self.header.designs.len(), pairs).into_iter().enumerate();
                 let ranks = ranks.map(|(design, rank)| is_known(design).then_some(rank)).collect();
-                apart.ranks.insert((*point, *predicate), ranks);
+                ranking.ranks.insert((*point, *predicate), ranks);
             }
         }
-        apart
+        ranking
     }
 
     /// True if any run of a design decided.
     fn is_known(&self, point: u64, design: usize, predicate: Predicate) -> bool {
         let cell = self.cells.get(&(point * self.header.designs.len() as u64 + design as u64));
         let strata = cell.into_iter().flat_map(|cell| cell.strata.values());
-        strata.into_iter().any(|row| row.runs > row.of(predicate).undecided)
+        strata.into_iter().any(|row| row.runs > row.count(predicate).undecided)
     }
 
-    fn apart_by_pairs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Lower {
+    fn compare_by_pairs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Lower {
         let (mut which, mut tests) = (Vec::new(), Vec::new());
         for (point, (one, other), predicate, pairs) in self.pairs.iter() {
             if points.contains(&point) && predicates.contains(&predicate) {
@@ -97,7 +97,12 @@ impl Results {
         lower
     }
 
-    fn apart_by_intervals(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Lower {
+    fn compare_by_intervals(
+        &self,
+        points: &[u64],
+        predicates: &[Predicate],
+        confidence: Confidence,
+    ) -> Lower {
         let designs = self.header.designs.len();
         let pairs = designs * designs.saturating_sub(1) / 2;
         let deviations = simultaneous(points.len() * predicates.len() * pairs, confidence);
@@ -106,7 +111,7 @@ impl Results {
             for predicate in predicates {
                 let between = |design: usize| -> Option<(usize, Between)> {
                     let cell = self.cells.get(&(point * designs as u64 + design as u64))?;
-                    Some((design, cell.stratified(&self.header, *predicate).between(deviations)?))
+                    Some((design, cell.stratify(&self.header, *predicate).between(deviations)?))
                 };
                 let all: Vec<(usize, Between)> = (0..designs).filter_map(between).collect();
                 let pairs = all.iter().flat_map(|(one, lower)| {

@@ -27,8 +27,8 @@ impl Shard {
         self.number
     }
 
-    /// Of how many.
-    pub fn of(self) -> u64 {
+    /// Number of the parts that there are.
+    pub fn total(self) -> u64 {
         self.of
     }
 
@@ -46,7 +46,7 @@ impl Shard {
 /// The rule that gives the next batch to the shard with the fewest runs, the first of equals. So no two ever differ by
 /// more than one batch, whatever sizes batches have. Dealing them out in turn gave all of a study to one shard, or all
 /// long batches, if a multiple of the number of shards came between two of a kind.
-pub(super) struct Shares {
+pub(super) struct ShardBalance {
     of: u64,
     /// The number of shards that have had a batch: those after them have no runs. Shards may far outnumber batches.
     begun: u64,
@@ -54,9 +54,9 @@ pub(super) struct Shares {
     runs: BinaryHeap<Reverse<(u64, u64)>>,
 }
 
-impl Shares {
-    pub(super) fn of(of: u64) -> Shares {
-        Shares { of, begun: 0, runs: BinaryHeap::new() }
+impl ShardBalance {
+    pub(super) fn new(of: u64) -> ShardBalance {
+        ShardBalance { of, begun: 0, runs: BinaryHeap::new() }
     }
 
     /// The number of the shard that gets a batch of so many runs.

@@ -15,35 +15,35 @@ use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, Search};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 /// Drops clients, nodes, rounds and steps.
-pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
+pub(super) fn remove_hosts_and_steps<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
     search.sweep(Keep::Seed, clients);
     search.sweep(Keep::Seed, |search| rounds(search.scenario()));
     if !search.keeps_nodes() {
         search.sweep(Keep::Seed, nodes);
     }
     search.sweep(Keep::Seed, steps);
-    search.sweep(Keep::Seed, |search| things(search.scenario()));
+    search.sweep(Keep::Seed, |search| remove_unused(search.scenario()));
 }
 
 /// Without one client each. Of a process with two threads both go: one alone is none.
-fn clients<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
+fn clients<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<Candidate> {
     if search.scenario().clients.len() < 2 {
         return Vec::new();
     }
     let scenario = search.scenario();
     let mut going: Vec<Vec<HostIndex>> =
-        scenario.clients.iter().map(|client| goes_with(scenario, client.host)).collect();
+        scenario.clients.iter().map(|client| dependent_hosts(scenario, client.host)).collect();
     going.dedup();
     // Somebody stays.
     going.retain(|hosts| scenario.clients.iter().any(|client| !hosts.contains(&client.host)));
-    without_each(search, going)
+    remove_each(search, going)
 }
 
 /// The hosts that go with a client, in the scenario's order.
-fn goes_with(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
+fn dependent_hosts(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
     let cast = scenario.cast();
     let process = cast.machine(client);
     let threads: Vec<HostIndex> = cast.threads(process).collect();
@@ -55,7 +55,7 @@ fn goes_with(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
 
 /// Without one node each, and without two: with an even number a majority is as many as with one more, so that one node
 /// less can need more than two. Nobody replicates a master that is gone.
-fn nodes<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
+fn nodes<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<Candidate> {
     let scenario = search.scenario();
     let is_node = |host: &HostIndex| scenario.hosts[host.0].role == Role::Node;
     let nodes: Vec<HostIndex> = (0..scenario.hosts.len()).map(HostIndex).filter(is_node).collect();
@@ -69,24 +69,24 @@ fn nodes<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candid
         .enumerate()
         .flat_map(|(place, one)| others[place + 1..].iter().map(move |other| vec![*one, *other]));
     let pairs: Vec<_> = if others.len() > 2 { pairs.collect() } else { Vec::new() };
-    without_each(search, others.iter().map(|node| vec![*node]).chain(pairs))
+    remove_each(search, others.iter().map(|node| vec![*node]).chain(pairs))
 }
 
-/// Without some hosts each: what waits for them goes, or comes at the time at which it came.
-fn without_each<E: Engine<Prepared: Stepped>>(
-    search: &mut Search<'_, E>,
+/// Removes some hosts each: what waits for them goes, or comes at the time at which it came.
+fn remove_each<E: Engine<Prepared: Stepped>>(
+    search: &mut ShrinkSearch<'_, E>,
     hosts: impl IntoIterator<Item = Vec<HostIndex>>,
 ) -> Vec<Candidate> {
-    let run = search.run();
+    let run = search.current_run();
     let scenario = search.scenario();
     let without = |gone: Vec<HostIndex>| {
         let names: Vec<&str> = gone.iter().map(|host| scenario.hosts[host.0].name.as_str()).collect();
         let is_gone = |event: &Event| names.iter().any(|name| mentions(event, name));
-        let dropped = without_moments(scenario, is_gone);
-        let timed = at_times(scenario, is_gone, &run);
+        let dropped = drop_waiting(scenario, is_gone);
+        let timed = replace_moments(scenario, is_gone, &run);
         let both = if dropped == timed { vec![dropped] } else { vec![dropped, timed] };
         // From the last to the first, so that no number changes before its turn.
-        let left = |scenario| gone.iter().rev().fold(scenario, |left, host| without_host(left, *host));
+        let left = |scenario| gone.iter().rev().fold(scenario, |left, host| remove_host(left, *host));
         both.into_iter().map(|scenario| left(scenario).into()).collect::<Vec<_>>()
     };
     hosts.into_iter().flat_map(without).collect()
@@ -110,8 +110,8 @@ fn waits_for(when: &When, is_gone: impl Fn(&Event) -> bool) -> bool {
     }
 }
 
-/// Without the faults that wait for what is gone; clients that do begin at once.
-fn without_moments(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool) -> Scenario {
+/// Drops the faults that wait for what is gone; clients that do begin at once.
+fn drop_waiting(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool) -> Scenario {
     let mut left = scenario.clone();
     left.faults.retain(|fault| !waits_for(&fault.at, &is_gone));
     for client in &mut left.clients {
@@ -122,8 +122,8 @@ fn without_moments(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool) -> Sce
     left
 }
 
-/// With the times at which they came in the run in place of moments that wait for what is gone. What never came goes.
-fn at_times(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool, run: &Report) -> Scenario {
+/// Puts the times at which they came in the run in place of moments that wait for what is gone. What never came goes.
+fn replace_moments(scenario: &Scenario, is_gone: impl Fn(&Event) -> bool, run: &Report) -> Scenario {
     let mut left = scenario.clone();
     let timed = |fault: &Fault| match waits_for(&fault.at, &is_gone) {
         false => Some(fault.clone()),
@@ -154,19 +154,19 @@ pub(super) fn started_at(client: HostIndex, run: &Report) -> Option<Duration> {
     first.map(|event| Duration::from_nanos(event.at.0))
 }
 
-/// Without a client, and without the faults that wait for it or strike nobody else.
+/// Removes a client, and the faults that wait for it or strike nobody else.
 ///
 /// `None` of one of two threads: without it the other would be no thread.
-pub(crate) fn without_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
-    if goes_with(scenario, client) != [client] {
+pub(crate) fn remove_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
+    if dependent_hosts(scenario, client) != [client] {
         return None;
     }
     let name = scenario.hosts[client.0].name.clone();
-    Some(without_host(without_moments(scenario, |event| mentions(event, &name)), client))
+    Some(remove_host(drop_waiting(scenario, |event| mentions(event, &name)), client))
 }
 
-/// Without a host, and with the numbers of the others as they are then. Faults keep who is left.
-fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
+/// Removes a host, with the numbers of the others as they are then. Faults keep who is left.
+fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     let name = scenario.hosts[host.0].name.clone();
     let order = order_without(&scenario, host);
     let moved = |other: HostIndex| HostIndex(order.iter().position(|old| *old == other).unwrap_or(0));
@@ -187,7 +187,7 @@ fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     scenario.links.retain(|(from, to, _)| *from != host && *to != host);
     scenario.links.iter_mut().for_each(|(from, to, _)| (*from, *to) = (moved(*from), moved(*to)));
     scenario.links.sort_by_key(|(from, to, _)| (*from, *to));
-    scenario.faults.retain_mut(|fault| is_left_without(fault, &name));
+    scenario.faults.retain_mut(|fault| drop_host(fault, &name));
     scenario
 }
 
@@ -205,7 +205,7 @@ fn order_without(scenario: &Scenario, host: HostIndex) -> Vec<HostIndex> {
 }
 
 /// Takes a host out of a fault, and says whether anything is left of it.
-fn is_left_without(fault: &mut Fault, name: &str) -> bool {
+fn drop_host(fault: &mut Fault, name: &str) -> bool {
     fault.effect.fields().into_iter().all(|(_, slot)| match slot {
         Slot::Hosts(hosts) => {
             hosts.0.retain(|host| host != name);
@@ -238,8 +238,8 @@ fn rounds(scenario: &Scenario) -> Vec<Candidate> {
 
 /// Without one step of one program each, or without all that one program does with one lock. A release goes only with
 /// its acquire: what is never released is claimed for ever, so that such a program violates by itself.
-fn steps<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
-    let run = search.run();
+fn steps<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<Candidate> {
+    let run = search.current_run();
     let scenario = search.scenario();
     let mut all = Vec::new();
     for (place, client) in scenario.clients.iter().enumerate() {
@@ -255,7 +255,7 @@ fn steps<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candid
                 }
                 _ => false,
             };
-            let timed = at_times(&without, is_gone, &run);
+            let timed = replace_moments(&without, is_gone, &run);
             if timed != without {
                 all.push(timed.into());
             }
@@ -308,7 +308,7 @@ fn is_mark_of(mark: Mark, step: &Step) -> bool {
 }
 
 /// Without one lock each that no program takes, and what it protects; without one object each that nobody uses.
-fn things(scenario: &Scenario) -> Vec<Candidate> {
+fn remove_unused(scenario: &Scenario) -> Vec<Candidate> {
     let (locks, objects) = (scenario.lock.names.len() as u32, scenario.resource.objects.len() as u32);
     let steps = || scenario.clients.iter().flat_map(|client| &client.program);
     let is_idle = |lock: &LockId| !steps().any(|step| is_about(step, *lock, scenario));
@@ -316,18 +316,18 @@ fn things(scenario: &Scenario) -> Vec<Candidate> {
         let uses = |step: &Step| matches!(step, Step::Read(it) | Step::Write(it) if it == object);
         !steps().any(uses)
     };
-    let without_locks = (0..locks).map(LockId).filter(is_idle).map(|lock| without_lock(scenario, lock));
+    let without_locks = (0..locks).map(LockId).filter(is_idle).map(|lock| remove_lock(scenario, lock));
     let without_objects = (0..objects)
         .map(ObjectId)
         .filter(is_unused)
-        .map(|object| without_objects(scenario, |it| it == object));
+        .map(|object| remove_objects(scenario, |it| it == object));
     let are_some = |less: &Scenario| !less.lock.names.is_empty() && !less.resource.objects.is_empty();
     without_locks.chain(without_objects).filter(are_some).map(Candidate::from).collect()
 }
 
-fn without_lock(scenario: &Scenario, gone: LockId) -> Scenario {
+fn remove_lock(scenario: &Scenario, gone: LockId) -> Scenario {
     let objects = &scenario.resource.objects;
-    let mut less = without_objects(scenario, |object| objects[object.0 as usize].lock == gone);
+    let mut less = remove_objects(scenario, |object| objects[object.0 as usize].lock == gone);
     less.lock.names.remove(gone.0 as usize);
     let moved = |lock: &mut LockId| lock.0 -= u32::from(lock.0 > gone.0);
     less.resource.objects.iter_mut().for_each(|object| moved(&mut object.lock));
@@ -346,8 +346,8 @@ fn without_lock(scenario: &Scenario, gone: LockId) -> Scenario {
     less
 }
 
-/// Without objects that no step is about, and with the numbers of the others as they are then.
-fn without_objects(scenario: &Scenario, is_gone: impl Fn(ObjectId) -> bool) -> Scenario {
+/// Removes objects that no step is about, with the numbers of the others as they are then.
+fn remove_objects(scenario: &Scenario, is_gone: impl Fn(ObjectId) -> bool) -> Scenario {
     let mut less = scenario.clone();
     let mut object = 0..;
     less.resource.objects.retain(|_| !object.next().is_some_and(|object| is_gone(ObjectId(object))));

@@ -1,7 +1,7 @@
 //! Lengths against their decimal digits, and every place of a scenario against a change of its text.
 
 use super::*;
-use crate::shrink::edits::{assert_same, rich, with};
+use crate::shrink::edits::{assert_same, edit, rich};
 
 /// The digits up to the last that is not zero.
 fn written(size: u64) -> String {
@@ -71,13 +71,13 @@ fn every_place_of_a_scenario_is_read_and_written_where_the_file_says_it() {
         ("nodes.command_time.B", 4 * MS, 0, "7ms"),
     ];
     let scenario = rich();
-    let all = Place::all(&scenario);
-    let clocks =
-        (0..scenario.hosts.len()).flat_map(|host| [Place::ClockOffset(host), Place::ClockDrift(host)]);
+    let all = LengthPlace::all(&scenario);
+    let clocks = (0..scenario.hosts.len())
+        .flat_map(|host| [LengthPlace::ClockOffset(host), LengthPlace::ClockDrift(host)]);
     assert!(clocks.into_iter().all(|place| all.contains(&place)), "those that are right, too: {all:?}");
     let mut found: Vec<_> = all
         .iter()
-        .map(|place| (place.get(&scenario).expect("it says something"), place.least(&scenario)))
+        .map(|place| (place.get(&scenario).expect("it says something"), place.minimum(&scenario)))
         .filter(|(size, _)| *size > 0)
         .collect();
     let mut expected: Vec<_> =
@@ -86,7 +86,7 @@ fn every_place_of_a_scenario_is_read_and_written_where_the_file_says_it() {
     expected.sort_unstable();
     assert_eq!(found, expected);
     let by_text: Vec<Scenario> =
-        places.iter().map(|(path, _, _, text)| with(path, Some((*text).into()))).collect();
+        places.iter().map(|(path, _, _, text)| edit(path, Some((*text).into()))).collect();
     let is_of_text = |candidate: &Candidate| {
         let scenario = match candidate.clone() {
             Candidate::Faults(faults) => Scenario { faults, ..scenario.clone() },
@@ -94,18 +94,18 @@ fn every_place_of_a_scenario_is_read_and_written_where_the_file_says_it() {
         };
         by_text.contains(&scenario)
     };
-    let written = all.iter().map(|place| place.with(&scenario, 7 * MS)).filter(is_of_text).collect();
+    let written = all.iter().map(|place| place.with_size(&scenario, 7 * MS)).filter(is_of_text).collect();
     assert_same(written, by_text.clone());
     // Where the file has a law a length takes its place.
     let of_laws = [
-        (Place::Delay, "network.delay", "7ms"),
-        (Place::DelayOf(1), "network.links.1.delay", "7ms"),
-        (Place::Fsync, "nodes.fsync_time", "7ms"),
-        (Place::Retry(0), "clients.0.retry", "7ms"),
-        (Place::Work(0, 2), "clients.0.program.2", "work 7ms"),
+        (LengthPlace::Delay, "network.delay", "7ms"),
+        (LengthPlace::DelayOf(1), "network.links.1.delay", "7ms"),
+        (LengthPlace::Fsync, "nodes.fsync_time", "7ms"),
+        (LengthPlace::Retry(0), "clients.0.retry", "7ms"),
+        (LengthPlace::Work(0, 2), "clients.0.program.2", "work 7ms"),
     ];
     for (place, path, text) in of_laws {
         assert_eq!(place.get(&scenario), None, "{path}");
-        assert_same(vec![place.with(&scenario, 7 * MS)], [with(path, Some(text.into()))]);
+        assert_same(vec![place.with_size(&scenario, 7 * MS)], [edit(path, Some(text.into()))]);
     }
 }

@@ -17,13 +17,13 @@ use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, RatePpb, Scenar
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 
-use super::search::{Candidate, Keep, Search};
+use crate::shrink::search::{Candidate, Keep, ShrinkSearch};
 
 const MILLISECOND: u64 = 1_000_000;
 
 /// Where a scenario says how long, how far or how fast, in the order in which it is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::shrink) enum LengthPlace {
     /// How much later than its event, or than the beginning, a fault strikes.
     Offset(usize),
     /// For how long a fault lasts.
@@ -54,126 +54,133 @@ pub(super) enum Place {
     CommandOf(HostIndex),
 }
 
-impl Place {
+impl LengthPlace {
     /// All of a scenario's.
-    pub(super) fn all(scenario: &Scenario) -> Vec<Place> {
-        let faults = (0..scenario.faults.len())
-            .flat_map(|fault| [Place::Offset(fault), Place::Lasting(fault), Place::By(fault)]);
+    pub(in crate::shrink) fn all(scenario: &Scenario) -> Vec<LengthPlace> {
+        let faults = (0..scenario.faults.len()).flat_map(|fault| {
+            [LengthPlace::Offset(fault), LengthPlace::Lasting(fault), LengthPlace::By(fault)]
+        });
         let clients = scenario.clients.iter().enumerate().flat_map(|(client, setup)| {
             let steps = 0..setup.program.len();
-            let work = steps.flat_map(move |step| [Place::Work(client, step), Place::Try(client, step)]);
-            [Place::Start(client), Place::Retry(client)].into_iter().chain(work)
+            let work =
+                steps.flat_map(move |step| [LengthPlace::Work(client, step), LengthPlace::Try(client, step)]);
+            [LengthPlace::Start(client), LengthPlace::Retry(client)].into_iter().chain(work)
         });
-        let clocks =
-            (0..scenario.hosts.len()).flat_map(|host| [Place::ClockOffset(host), Place::ClockDrift(host)]);
-        let links = (0..scenario.links.len()).map(Place::DelayOf);
-        let nodes = [Place::Delay, Place::Fsync, Place::Command].into_iter();
-        let nodes = nodes.chain(scenario.nodes.command_times.keys().map(|node| Place::CommandOf(*node)));
+        let clocks = (0..scenario.hosts.len())
+            .flat_map(|host| [LengthPlace::ClockOffset(host), LengthPlace::ClockDrift(host)]);
+        let links = (0..scenario.links.len()).map(LengthPlace::DelayOf);
+        let nodes = [LengthPlace::Delay, LengthPlace::Fsync, LengthPlace::Command].into_iter();
+        let nodes =
+            nodes.chain(scenario.nodes.command_times.keys().map(|node| LengthPlace::CommandOf(*node)));
         let all = faults.chain(clients).chain(clocks).chain(links).chain(nodes);
         all.filter(|place| place.get(scenario).is_some()).collect()
     }
 
     /// What is said there, without its sign: nanoseconds, or billionths. `None` if nothing is, or a law with a range.
-    pub(super) fn get(self, scenario: &Scenario) -> Option<u64> {
+    pub(in crate::shrink) fn get(self, scenario: &Scenario) -> Option<u64> {
         match self {
-            Place::Offset(fault) => Some(nanoseconds(offset(&scenario.faults[fault].at))),
-            Place::Lasting(fault) => scenario.faults[fault].lasting.map(nanoseconds),
-            Place::By(fault) => by(&scenario.faults[fault]),
-            Place::Start(client) => {
+            LengthPlace::Offset(fault) => Some(nanoseconds(offset(&scenario.faults[fault].at))),
+            LengthPlace::Lasting(fault) => scenario.faults[fault].lasting.map(nanoseconds),
+            LengthPlace::By(fault) => effect_size(&scenario.faults[fault]),
+            LengthPlace::Start(client) => {
                 scenario.clients[client].start.as_ref().map(|start| nanoseconds(offset(start)))
             }
-            Place::Work(client, step) => scenario.clients[client].program[step].law().and_then(fixed),
-            Place::Try(client, step) => match scenario.clients[client].program[step] {
+            LengthPlace::Work(client, step) => {
+                scenario.clients[client].program[step].law().and_then(fixed_delay)
+            }
+            LengthPlace::Try(client, step) => match scenario.clients[client].program[step] {
                 Step::Try(_, limit) => limit.map(nanoseconds),
                 _ => None,
             },
-            Place::Retry(client) => fixed(&scenario.clients[client].retry),
-            Place::ClockOffset(host) => Some(scenario.hosts[host].wall_offset_ns.unsigned_abs()),
-            Place::ClockDrift(host) => Some(scenario.hosts[host].drift.0.unsigned_abs()),
-            Place::Delay => fixed(&scenario.link.delay),
-            Place::DelayOf(link) => fixed(&scenario.links[link].2.delay),
-            Place::Fsync => fixed(&scenario.nodes.fsync_time),
-            Place::Command => fixed(&scenario.nodes.command_time),
-            Place::CommandOf(node) => fixed(scenario.nodes.command_time_of(node)),
+            LengthPlace::Retry(client) => fixed_delay(&scenario.clients[client].retry),
+            LengthPlace::ClockOffset(host) => Some(scenario.hosts[host].wall_offset_ns.unsigned_abs()),
+            LengthPlace::ClockDrift(host) => Some(scenario.hosts[host].drift.0.unsigned_abs()),
+            LengthPlace::Delay => fixed_delay(&scenario.link.delay),
+            LengthPlace::DelayOf(link) => fixed_delay(&scenario.links[link].2.delay),
+            LengthPlace::Fsync => fixed_delay(&scenario.nodes.fsync_time),
+            LengthPlace::Command => fixed_delay(&scenario.nodes.command_time),
+            LengthPlace::CommandOf(node) => fixed_delay(scenario.nodes.command_time_of(node)),
         }
     }
 
     /// The least that is tried there.
-    pub(super) fn least(self, scenario: &Scenario) -> u64 {
+    pub(in crate::shrink) fn minimum(self, scenario: &Scenario) -> u64 {
         match self {
-            Place::Offset(_)
-            | Place::Start(_)
-            | Place::ClockOffset(_)
-            | Place::ClockDrift(_)
-            | Place::Command
-            | Place::CommandOf(_) => 0,
+            LengthPlace::Offset(_)
+            | LengthPlace::Start(_)
+            | LengthPlace::ClockOffset(_)
+            | LengthPlace::ClockDrift(_)
+            | LengthPlace::Command
+            | LengthPlace::CommandOf(_) => 0,
             // A process that dies can start again at once.
-            Place::Lasting(fault) if scenario.faults[fault].effect.kind().nature == Nature::Death => 0,
-            Place::By(fault) if is_rate(&scenario.faults[fault]) => 1_000,
-            Place::Retry(_) => 100 * MILLISECOND,
+            LengthPlace::Lasting(fault) if scenario.faults[fault].effect.kind().nature == Nature::Death => 0,
+            LengthPlace::By(fault) if is_rate(&scenario.faults[fault]) => 1_000,
+            LengthPlace::Retry(_) => 100 * MILLISECOND,
             _ => MILLISECOND,
         }
     }
 
     /// The scenario with something else there, of the same sign.
-    pub(super) fn with(self, scenario: &Scenario, size: u64) -> Candidate {
+    pub(in crate::shrink) fn with_size(self, scenario: &Scenario, size: u64) -> Candidate {
         let mut scenario = scenario.clone();
-        self.set(&mut scenario, size);
+        self.set_size(&mut scenario, size);
         match self {
-            Place::Offset(_) | Place::Lasting(_) | Place::By(_) => Candidate::Faults(scenario.faults),
+            LengthPlace::Offset(_) | LengthPlace::Lasting(_) | LengthPlace::By(_) => {
+                Candidate::Faults(scenario.faults)
+            }
             _ => scenario.into(),
         }
     }
 
     fn set_fault(self, fault: &mut Fault, size: u64) {
         match self {
-            Place::Offset(_) => set_offset(&mut fault.at, Duration::from_nanos(size)),
-            Place::Lasting(_) => fault.lasting = Some(Duration::from_nanos(size)),
+            LengthPlace::Offset(_) => set_offset(&mut fault.at, Duration::from_nanos(size)),
+            LengthPlace::Lasting(_) => fault.lasting = Some(Duration::from_nanos(size)),
             _ => fault.effect.fields().into_iter().for_each(|(_, slot)| match slot {
                 Slot::Delay(_, by) => *by = Duration::from_nanos(size),
-                Slot::Step(by) => *by = signed(*by, size),
-                Slot::Rate(by) => *by = RatePpb(signed(by.0, size)),
+                Slot::Step(by) => *by = copy_sign(*by, size),
+                Slot::Rate(by) => *by = RatePpb(copy_sign(by.0, size)),
                 Slot::Law(by) => *by = DelayLaw::Fixed(Duration::from_nanos(size)),
                 _ => {}
             }),
         }
     }
 
-    fn set(self, scenario: &mut Scenario, size: u64) {
+    fn set_size(self, scenario: &mut Scenario, size: u64) {
         let law = DelayLaw::Fixed(Duration::from_nanos(size));
         match self {
-            Place::Offset(fault) | Place::Lasting(fault) | Place::By(fault) => {
+            LengthPlace::Offset(fault) | LengthPlace::Lasting(fault) | LengthPlace::By(fault) => {
                 self.set_fault(&mut scenario.faults[fault], size);
             }
-            Place::Start(client) => {
+            LengthPlace::Start(client) => {
                 if let Some(start) = &mut scenario.clients[client].start {
                     set_offset(start, Duration::from_nanos(size));
                 }
             }
-            Place::Work(client, step) => {
+            LengthPlace::Work(client, step) => {
                 if let Some(work) = scenario.clients[client].program[step].law_mut() {
                     *work = law;
                 }
             }
-            Place::Try(client, step) => {
+            LengthPlace::Try(client, step) => {
                 if let Step::Try(_, limit) = &mut scenario.clients[client].program[step] {
                     *limit = Some(Duration::from_nanos(size));
                 }
             }
-            Place::Retry(client) => scenario.clients[client].retry = law,
-            Place::ClockOffset(host) => {
+            LengthPlace::Retry(client) => scenario.clients[client].retry = law,
+            LengthPlace::ClockOffset(host) => {
                 let offset = &mut scenario.hosts[host].wall_offset_ns;
-                *offset = signed(*offset, size);
+                *offset = copy_sign(*offset, size);
             }
-            Place::ClockDrift(host) => {
+            LengthPlace::ClockDrift(host) => {
                 let drift = &mut scenario.hosts[host].drift;
-                *drift = RatePpb(signed(drift.0, size));
+                *drift = RatePpb(copy_sign(drift.0, size));
             }
-            Place::Delay => scenario.link.delay = law,
-            Place::DelayOf(link) => scenario.links[link].2.delay = law,
-            Place::Fsync => scenario.nodes.fsync_time = law,
-            Place::Command => scenario.nodes.command_time = law,
-            Place::CommandOf(node) => {
+            LengthPlace::Delay => scenario.link.delay = law,
+            LengthPlace::DelayOf(link) => scenario.links[link].2.delay = law,
+            LengthPlace::Fsync => scenario.nodes.fsync_time = law,
+            LengthPlace::Command => scenario.nodes.command_time = law,
+            LengthPlace::CommandOf(node) => {
                 scenario.nodes.command_times.insert(node, law);
             }
         }
@@ -181,16 +188,16 @@ impl Place {
 }
 
 /// Makes everything shorter and rounder.
-pub(super) fn shorter<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
-    for place in Place::all(search.scenario()) {
+pub(super) fn shorten_durations<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) {
+    for place in LengthPlace::all(search.scenario()) {
         shorten(search, place);
     }
 }
 
-fn shorten<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place) {
+fn shorten<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>, place: LengthPlace) {
     // Binding does not change what places there are, and nothing else runs meanwhile.
     while let Some(size) = place.get(search.scenario()) {
-        let least = place.least(search.scenario());
+        let least = place.minimum(search.scenario());
         let below: Vec<u64> = rounder(size).into_iter().filter(|shorter| *shorter >= least).collect();
         if least == 0 && size > 0 && is_accepted(search, place, 0) {
             return;
@@ -206,8 +213,12 @@ fn shorten<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Plac
 
 /// Halves the part of the ladder below what was accepted, again and again. What it skips is looked at by the steps that
 /// follow.
-fn down_the_ladder<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place, accepted: u64) {
-    let least = place.least(search.scenario()).max(1);
+fn down_the_ladder<E: Engine<Prepared: Stepped>>(
+    search: &mut ShrinkSearch<'_, E>,
+    place: LengthPlace,
+    accepted: u64,
+) {
+    let least = place.minimum(search.scenario()).max(1);
     let ladder: Vec<u64> = std::iter::successors(ladder_below(accepted), |size| ladder_below(*size))
         .take_while(|it| *it >= least)
         .collect();
@@ -222,8 +233,12 @@ fn down_the_ladder<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, pla
     }
 }
 
-fn is_accepted<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place, size: u64) -> bool {
-    let candidate = place.with(search.scenario(), size);
+fn is_accepted<E: Engine<Prepared: Stepped>>(
+    search: &mut ShrinkSearch<'_, E>,
+    place: LengthPlace,
+    size: u64,
+) -> bool {
+    let candidate = place.with_size(search.scenario(), size);
     search.accepts(candidate, Keep::Seeds)
 }
 
@@ -276,7 +291,7 @@ fn tens(size: u64, digits: u32) -> u64 {
     10_u64.pow(count.saturating_sub(digits))
 }
 
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
+pub(in crate::shrink) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -294,29 +309,29 @@ fn set_offset(when: &mut When, offset: Duration) {
     }
 }
 
-fn fixed(law: &DelayLaw) -> Option<u64> {
+fn fixed_delay(law: &DelayLaw) -> Option<u64> {
     match law {
         DelayLaw::Fixed(delay) => Some(nanoseconds(*delay)),
         _ => None,
     }
 }
 
-fn by(fault: &Fault) -> Option<u64> {
+fn effect_size(fault: &Fault) -> Option<u64> {
     fault.effect.clone().fields().into_iter().find_map(|(_, slot)| match slot {
         Slot::Delay(_, by) => Some(nanoseconds(*by)),
         Slot::Step(by) => Some(by.unsigned_abs()),
         Slot::Rate(by) => Some(by.0.unsigned_abs()),
-        Slot::Law(by) => fixed(by),
+        Slot::Law(by) => fixed_delay(by),
         _ => None,
     })
 }
 
 /// Whether a fault's size is a rate, and no length.
-pub(super) fn is_rate(fault: &Fault) -> bool {
+pub(in crate::shrink) fn is_rate(fault: &Fault) -> bool {
     fault.effect.clone().fields().iter().any(|(_, slot)| matches!(slot, Slot::Rate(_)))
 }
 
-fn signed(like: i64, size: u64) -> i64 {
+fn copy_sign(like: i64, size: u64) -> i64 {
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     if like < 0 { -size } else { size }
 }

@@ -21,8 +21,8 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// From when on the future is another.
-    pub(super) fn from(&self) -> TrueNs {
+    /// Instant from which on the future is another.
+    pub(super) fn future_start(&self) -> TrueNs {
         TrueNs(self.at.0.saturating_add(1))
     }
 }
@@ -49,12 +49,12 @@ pub(super) fn moments(report: &Report) -> Vec<Moment> {
         happened.dedup();
         Moment { at, faults_included, happened }
     };
-    thinned([beginning].into_iter().chain(happened.into_iter().map(moment)).collect())
+    thin_out([beginning].into_iter().chain(happened.into_iter().map(moment)).collect())
 }
 
 /// No more than there is room for: what faults did stays, and of the rest so many at equal steps. What happened at a
 /// moment that is left out is told with the next.
-fn thinned(moments: Vec<Moment>) -> Vec<Moment> {
+fn thin_out(moments: Vec<Moment>) -> Vec<Moment> {
     let others = moments.iter().filter(|moment| !moment.faults_included).count();
     let room = MOMENTS_MAX.saturating_sub(moments.len() - others).max(2);
     let step = others.div_ceil(room).max(1);
@@ -135,7 +135,7 @@ mod tests {
         {
             let moments: Vec<Moment> = (0..count).map(|at| moment(at, at % each == 7 % each)).collect();
             let faults = moments.iter().filter(|moment| moment.faults_included).count();
-            let kept = thinned(moments);
+            let kept = thin_out(moments);
             let about = format!("{} of {count}, {faults} faults", kept.len());
             assert!(kept.len() <= MOMENTS_MAX.max(faults + 2) + 1, "{about}");
             assert!(kept.len() as u64 >= count.min(20), "{about}");
@@ -192,6 +192,6 @@ mod tests {
 
     #[test]
     fn the_future_is_another_from_the_nanosecond_after_a_moment() {
-        assert_eq!(moment(7, true).from(), TrueNs(8));
+        assert_eq!(moment(7, true).future_start(), TrueNs(8));
     }
 }
