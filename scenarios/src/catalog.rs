@@ -237,7 +237,7 @@ fn variant_meant(name: &str) -> Option<String> {
     let whole = |variants: &[&str]| -> Vec<String> {
         variants.iter().map(|variant| format!("{stem}/{variant}")).collect()
     };
-    let alike = suggest::alike(typed, &variants);
+    let alike = suggest::similar_words(typed, &variants);
     Some(match (&alike[..], &variants[..]) {
         (_, []) => format!("`{stem}` has no variants: name it alone"),
         ([], all) => format!("known are {}", suggest::list(&borrowed(&whole(all)))),

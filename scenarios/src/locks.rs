@@ -41,7 +41,7 @@ pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
     if LEASES.contains(&typed.to_lowercase().as_str()) && known.contains(&"ttl") {
         return "how long a lease lasts is `ttl`".to_owned();
     }
-    match suggest::alike(typed, known)[..] {
+    match suggest::similar_words(typed, known)[..] {
         [] => "`doublehold locks NAME` shows what a lock takes".to_owned(),
         _ => suggest::hint(typed, known),
     }
@@ -60,7 +60,7 @@ pub fn hint(locks: &[Descriptor], typed: &str) -> String {
     let mut near: Vec<&str> = called(locks, typed).iter().map(|lock| lock.name).collect();
     if near.is_empty() {
         let words: Vec<&str> = locks.iter().flat_map(words_of).collect();
-        let alike = suggest::alike(typed, &words);
+        let alike = suggest::similar_words(typed, &words);
         let is_near = |lock: &&Descriptor| words_of(lock).any(|word| alike.contains(&word));
         near = locks.iter().filter(is_near).map(|lock| lock.name).collect();
     }

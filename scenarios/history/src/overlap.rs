@@ -55,7 +55,7 @@ fn check(history: &History, predicate: Predicate, claims: &[Claim], held: Vec<He
     let mut findings = Findings::new(predicate);
     // A break means that there is enough evidence already.
     let _ = sweep(claims, held, |first, second| {
-        let readings = readings.get_or_insert_with(|| Readings::of(history));
+        let readings = readings.get_or_insert_with(|| Readings::from_history(history));
         findings.push(Evidence::Overlap(overlap(predicate, claims, readings, first, second)))
     });
     findings.into_verdict()
@@ -136,7 +136,7 @@ fn overlap(
 struct Readings(HashMap<(ClientId, TrueNs), Reading>);
 
 impl Readings {
-    fn of(history: &History) -> Self {
+    fn from_history(history: &History) -> Self {
         let known = history.events().iter().filter_map(|event| match event.what {
             EventKind::Granted { client, reading, .. } | EventKind::Clocks { client, reading } => {
                 Some(((client, event.at), reading))

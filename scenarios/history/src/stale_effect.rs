@@ -23,7 +23,7 @@ pub fn stale_effect(history: &History) -> Verdict {
                 grants.add(Given { at: event.at, client, grant }, lock, within)
             }
             EventKind::WriteApplied { client, grant, object, version, .. } => {
-                let Some((lock, given, later)) = grants.succeeded(grant) else { continue };
+                let Some((lock, given, later)) = grants.grant_and_successor(grant) else { continue };
                 let stale = StaleWrite {
                     lock,
                     object,
@@ -75,7 +75,7 @@ impl Grants {
     }
 
     /// The grant and the one right after it, if there is one already.
-    fn succeeded(&self, grant: CallId) -> Option<(LockId, Given, Given)> {
+    fn grant_and_successor(&self, grant: CallId) -> Option<(LockId, Given, Given)> {
         let &(lock, place) = self.place.get(&grant)?;
         let order = self.of_lock.get(&lock)?;
         Some((lock, *order.get(place)?, *order.get(place + 1)?))

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw};
-use doublehold_text::{signed_typed, suggest, typed};
+use doublehold_text::{file_duration, signed_file_duration, suggest};
 use toml::{Table, Value};
 
 use super::key::Choices;
@@ -206,20 +206,20 @@ pub(crate) fn write(fault: &Fault) -> Table {
     }
     put("optional", (*optional).into());
     if let Some(lasting) = lasting {
-        put("for", typed(*lasting).into());
+        put("for", file_duration(*lasting).into());
     }
     for (key, slot) in effect.clone().fields() {
         let value = match slot {
             Slot::Hosts(hosts) => names(hosts),
             Slot::Tell(None) | Slot::Resync(None) => continue,
-            Slot::Resync(Some(after)) => typed(*after).into(),
+            Slot::Resync(Some(after)) => file_duration(*after).into(),
             Slot::Tell(Some(nodes)) => names(nodes),
             Slot::Master(node) => node.as_str().into(),
             Slot::Flag(flag) => (*flag).into(),
-            Slot::Step(by_ns) => signed_typed(*by_ns).into(),
+            Slot::Step(by_ns) => signed_file_duration(*by_ns).into(),
             Slot::Rate(by) => by.to_string().into(),
             Slot::Clock(clock) => clock.name().into(),
-            Slot::Delay(_, by) => typed(*by).into(),
+            Slot::Delay(_, by) => file_duration(*by).into(),
             Slot::Law(by) => units::law_value(by),
             Slot::Probability(chance) => chance.to_string().into(),
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
 use doublehold_text::shorten;
-use doublehold_text::{suggest, typed};
+use doublehold_text::{file_duration, suggest};
 use toml::Table;
 
 use super::key::Key;
@@ -273,12 +273,12 @@ pub(super) fn write(lock: &LockSetup) -> Table {
         [name] => put(&mut table, "name", name.as_str()),
         names => put(&mut table, "name", names.to_vec()),
     }
-    put(&mut table, "ttl", typed(*ttl));
+    put(&mut table, "ttl", file_duration(*ttl));
     for (switch, value) in switches.iter() {
         match value {
             Value::Flag(flag) => put(&mut table, switch, *flag),
             Value::Number(number) => put(&mut table, switch, i64::try_from(*number).unwrap_or(i64::MAX)),
-            Value::Duration(duration) => put(&mut table, switch, typed(*duration)),
+            Value::Duration(duration) => put(&mut table, switch, file_duration(*duration)),
             Value::Ratio(_) | Value::Word(_) => put(&mut table, switch, value.to_string()),
         }
     }

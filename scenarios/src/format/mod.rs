@@ -44,7 +44,7 @@ mod write;
 
 use std::time::Duration;
 
-use doublehold_text::{shorten, typed};
+use doublehold_text::{file_duration, shorten};
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
 pub use made::NoMoment;
@@ -79,5 +79,5 @@ pub fn weather_line(fault: &crate::model::weather::RandomFault) -> Vec<(String, 
 
 /// A duration as files write it.
 pub fn duration_text(duration: Duration) -> String {
-    typed(duration)
+    file_duration(duration)
 }

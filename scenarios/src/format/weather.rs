@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doublehold_sim::{Probability, RatePpb};
 use doublehold_text::{exact_duration, shorten};
-use doublehold_text::{suggest, typed};
+use doublehold_text::{file_duration, suggest};
 use toml::{Table, Value};
 
 use super::fault::{CLOCKS, bounded};
@@ -266,7 +266,7 @@ fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
             exact_duration(every),
             exact_duration(window)
         );
-        let least = typed(window / MEAN_MAX as u32);
+        let least = file_duration(window / MEAN_MAX as u32);
         return Err(
             field.problem(cause, format!("use at least \"{least}\", or a shorter `for` of the weather"))
         );
@@ -325,7 +325,7 @@ pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Opti
 pub(super) fn write(weather: &Weather) -> Table {
     let Weather { window, swarm, at_steps, faults } = weather;
     let mut table = Table::new();
-    put(&mut table, "for", typed(*window));
+    put(&mut table, "for", file_duration(*window));
     put(&mut table, "swarm", *swarm);
     put(&mut table, "at_steps", at_steps.to_string());
     put(&mut table, "faults", faults.iter().map(|fault| Value::Table(written(fault))).collect::<Vec<_>>());
@@ -337,7 +337,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
     let RandomFault { effect, every, lasting, by, sign, either_way, brings, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);
-    put(&mut table, "every", typed(*every));
+    put(&mut table, "every", file_duration(*every));
     if let Some(lasting) = lasting {
         put(&mut table, "for", units::law_value(lasting));
     }
@@ -346,7 +346,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
         let value: Value = match slot {
             Slot::Hosts(names) => names.0.clone().into(),
             Slot::Tell(None) | Slot::Resync(None) | Slot::Master(_) => continue,
-            Slot::Resync(Some(after)) => typed(*after).into(),
+            Slot::Resync(Some(after)) => file_duration(*after).into(),
             Slot::Tell(Some(nodes)) => nodes.0.clone().into(),
             Slot::Flag(flag) => (*flag).into(),
             Slot::Step(_) | Slot::Delay(..) => {

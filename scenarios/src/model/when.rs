@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use doublehold_text::exact_duration;
-use doublehold_text::{every, ordinal, typed};
+use doublehold_text::{every, file_duration, ordinal};
 use serde::{Serialize, Serializer};
 
 /// A moment of a run.
@@ -217,9 +217,9 @@ impl From<Event> for When {
 impl fmt::Display for When {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            When::At(at) => f.write_str(&typed(*at)),
+            When::At(at) => f.write_str(&file_duration(*at)),
             When::On { events, after } if after.is_zero() => f.write_str(&chain(events)),
-            When::On { events, after } => write!(f, "{} after {}", typed(*after), chain(events)),
+            When::On { events, after } => write!(f, "{} after {}", file_duration(*after), chain(events)),
         }
     }
 }

@@ -102,7 +102,7 @@ fn a_double_hold_of_two_threads_is_seen() {
     let long = r#"program = ["acquire", "work 15s", "release"]"#;
     let report = SimEngine.run(&read([long, long], ""), 1);
     let evidence = report.verdicts.get(Predicate::P1).evidence();
-    let words = evidence[0].in_words(report.history.header());
+    let words = evidence[0].sentence(report.history.header());
     assert!(words.contains("c1") && words.contains("c2"), "{words}");
 }
 
