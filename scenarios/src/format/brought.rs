@@ -6,14 +6,14 @@
 use doublehold_text::suggest;
 use toml::Table;
 
-use super::fault::bounded;
+use super::fault::bounded_law;
 use super::hosts::Hosts;
 use super::key::Key;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use super::table::put;
 use super::units::law_value;
-use super::weather::{targets, told};
+use super::weather::{read_told_targets, targets};
 use crate::model::fault::{Effect, Names, Nature};
 use crate::model::scenario::HostIndex;
 use crate::model::weather::{Brought, HostGroup};
@@ -30,9 +30,9 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads what a line brings.
-pub(super) fn read(field: &Field<'_>, line: &Section<'_>, hosts: Option<&Hosts>) -> Result<Brought> {
+pub(super) fn read_attached(field: &Field<'_>, line: &Section<'_>, hosts: Option<&Hosts>) -> Result<Brought> {
     for item in struck(line)?.one_or_many() {
-        let group = HostGroup::named(item.text()?);
+        let group = HostGroup::from_word(item.text()?);
         if group.is_some_and(|group| group != HostGroup::Master) {
             return Err(no_master(field, item.text()?));
         }
@@ -40,14 +40,14 @@ pub(super) fn read(field: &Field<'_>, line: &Section<'_>, hosts: Option<&Hosts>)
     let brings = field.section(&KEYS)?;
     brings.require("kind", "\"promote\"")?.choice(&[(KIND, ())])?;
     let host = brings.require("host", "\"replicas\"")?;
-    let tell = brings.get("tell").map(|field| told(&field, KIND, hosts)).transpose()?;
+    let tell = brings.get("tell").map(|field| read_told_targets(&field, KIND, hosts)).transpose()?;
     let effect = Effect::Promote {
         host: targets(&host, KIND, Nature::Role, hosts)?,
         tell,
         rewrite_config: brings.flag_or("rewrite_config", true)?,
     };
     refuse_the_struck(&host, line)?;
-    Ok(Brought { effect, after: bounded(&brings.require("after", "\"5s..15s\"")?)? })
+    Ok(Brought { effect, after: bounded_law(&brings.require("after", "\"5s..15s\"")?)? })
 }
 
 /// Who a line strikes: of a way, the host that it is about.
@@ -60,7 +60,7 @@ fn refuse_the_struck(host: &Field<'_>, line: &Section<'_>) -> Result<()> {
     let struck = struck(line)?.one_or_many().iter().map(|item| item.text()).collect::<Result<Vec<_>>>()?;
     for item in host.one_or_many() {
         let name = item.text()?;
-        if struck.contains(&name) || HostGroup::named(name) == Some(HostGroup::Master) {
+        if struck.contains(&name) || HostGroup::from_word(name) == Some(HostGroup::Master) {
             let cause =
                 format!("`{}`: `{name}` is struck itself, and cannot be promoted for that", item.path);
             return Err(item.problem(cause, "name `replicas`, or one of them"));
@@ -89,7 +89,7 @@ pub(super) fn check(lines: &[Field<'_>], hosts: &Hosts, master: Option<HostIndex
                 return Err(no_master(&brings, name));
             }
         }
-        if let Some(item) = promoted(&brings)?.iter().find(|item| is_host(item, hosts, master)) {
+        if let Some(item) = promoted_fields(&brings)?.iter().find(|item| is_host(item, hosts, master)) {
             let cause = format!("`{}`: the master cannot be promoted", item.path);
             let others: Vec<&str> = vec![HostGroup::Replicas.as_str()];
             return Err(item.problem(cause, format!("name {}", suggest::either(&others))));
@@ -98,7 +98,7 @@ pub(super) fn check(lines: &[Field<'_>], hosts: &Hosts, master: Option<HostIndex
     Ok(())
 }
 
-fn promoted<'a>(brings: &Field<'a>) -> Result<Vec<Field<'a>>> {
+fn promoted_fields<'a>(brings: &Field<'a>) -> Result<Vec<Field<'a>>> {
     Ok(brings.section(&KEYS)?.require("host", "\"replicas\"")?.one_or_many())
 }
 
@@ -107,7 +107,7 @@ fn is_host(item: &Field<'_>, hosts: &Hosts, host: HostIndex) -> bool {
 }
 
 /// As a file writes it.
-pub(super) fn written(brings: &Brought) -> Table {
+pub(super) fn attached_table(brings: &Brought) -> Table {
     let mut table = Table::new();
     put(&mut table, "kind", KIND);
     put(&mut table, "after", law_value(&brings.after));

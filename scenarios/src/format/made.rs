@@ -15,7 +15,7 @@ use crate::model::when::When;
 impl Scenario {
     /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so
     /// that it means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no
-    /// part of a file. The number of a thing that there is not, which [`Scenario::checked`] refuses, is written `?`.
+    /// part of a file. The number of a thing that there is not, which [`Scenario::validate`] refuses, is written `?`.
     ///
     /// ```
     /// use doublehold_scenarios::{catalog, format::Source};
@@ -35,16 +35,16 @@ impl Scenario {
     /// # Errors
     ///
     /// What a file would be refused for.
-    pub fn checked(&self) -> Result<Scenario, ScenarioError> {
-        self.checked_with(doublehold_lockimpl::descriptors())
+    pub fn validate(&self) -> Result<Scenario, ScenarioError> {
+        self.validate_with(doublehold_lockimpl::descriptors())
     }
 
-    /// As [`Scenario::checked`], where these are the locks that there are.
+    /// As [`Scenario::validate`], where these are the locks that there are.
     ///
     /// # Errors
     ///
-    /// As [`Scenario::checked`].
-    pub fn checked_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
+    /// As [`Scenario::validate`].
+    pub fn validate_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
         numbers::check(self)?;
         let (name, file) = (self.name.clone(), self.name.clone());
         let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };

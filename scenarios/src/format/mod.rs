@@ -74,7 +74,7 @@ pub fn weather_line(fault: &crate::model::weather::RandomFault) -> Vec<(String, 
         toml::Value::String(text) => text,
         other => other.to_string(),
     };
-    weather::written(fault).into_iter().map(|(key, value)| (key, shown(value))).collect()
+    weather::random_fault_table(fault).into_iter().map(|(key, value)| (key, shown(value))).collect()
 }
 
 /// A duration as files write it.

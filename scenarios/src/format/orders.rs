@@ -10,7 +10,7 @@ use crate::model::fault::{Effect, Names};
 use crate::model::scenario::Role;
 
 /// The nodes that hear of a promotion; `[]` is nobody.
-pub(super) fn told(tell: &Field<'_>, setting: &Setting<'_>) -> Result<Names> {
+pub(super) fn read_told_nodes(tell: &Field<'_>, setting: &Setting<'_>) -> Result<Names> {
     let items = tell.one_or_many();
     if items.is_empty() {
         return Ok(Names::default());
@@ -31,7 +31,7 @@ pub(super) fn told(tell: &Field<'_>, setting: &Setting<'_>) -> Result<Names> {
 /// The node that others are to follow.
 pub(super) fn master(key: &str, fault: &Section<'_>, setting: &Setting<'_>) -> Result<String> {
     let struck = fault.get("host").map(|field| setting.hosts.get_many(&field)).transpose()?;
-    let nodes = setting.hosts.of(Role::Node).into_iter();
+    let nodes = setting.hosts.hosts_of_role(Role::Node).into_iter();
     let example = nodes.into_iter().find(|node| struck.as_ref().is_none_or(|struck| !struck.contains(node)));
     let example = example.map_or("A", |node| setting.hosts.name(node));
     let field = fault.require(key, &format!("\"{example}\""))?;

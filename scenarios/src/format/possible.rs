@@ -32,7 +32,7 @@ impl Setting<'_> {
         if if is_client { self.hosts.is_client(host) } else { self.hosts.role(host) == role } {
             return Ok(());
         }
-        let named = || self.hosts.of(role).into_iter().map(|host| self.hosts.name(host)).collect();
+        let named = || self.hosts.hosts_of_role(role).into_iter().map(|host| self.hosts.name(host)).collect();
         let names: Vec<&str> = if is_client { self.hosts.clients() } else { named() };
         let what = if is_client { "client" } else { "node" };
         let cause = format!("`{}`: `{word} {name}` names no {what}, so the event cannot happen", field.path);
@@ -40,7 +40,7 @@ impl Setting<'_> {
     }
 
     fn host(&self, field: &Field<'_>, name: &str) -> Result<HostIndex> {
-        self.hosts.find(name).ok_or_else(|| self.hosts.unknown(name, field))
+        self.hosts.find(name).ok_or_else(|| self.hosts.unknown_host(name, field))
     }
 
     /// Refuses an event that no run of this scenario can contain.

@@ -122,9 +122,9 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
 }
 
 /// A text with a unit, or a ratio, in one spelling: two that mean the same have the same. `None` if it is neither.
-pub fn in_one_spelling(text: &str) -> Option<String> {
+pub fn normalize_spelling(text: &str) -> Option<String> {
     if let Some((min, max)) = text.split_once("..") {
-        return Some(format!("{}..{}", in_one_spelling(min)?, in_one_spelling(max)?));
+        return Some(format!("{}..{}", normalize_spelling(min)?, normalize_spelling(max)?));
     }
     let ratio = || match text.trim().strip_suffix("ppm") {
         Some(ppm) => Some((ppm.trim().parse().ok()?, 1_000_000)),

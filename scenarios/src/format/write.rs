@@ -210,7 +210,7 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
     put(
         &mut table,
         "program",
-        program.iter().map(|step| program::written(step, scenario)).collect::<Vec<_>>(),
+        program.iter().map(|step| program::step_text(step, scenario)).collect::<Vec<_>>(),
     );
     if let Some(ttl) = ttl {
         put(&mut table, "ttl", file_duration(*ttl));

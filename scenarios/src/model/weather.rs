@@ -104,7 +104,7 @@ impl HostGroup {
     }
 
     /// The group of a word.
-    pub fn named(word: &str) -> Option<HostGroup> {
+    pub fn from_word(word: &str) -> Option<HostGroup> {
         HostGroup::ALL.into_iter().find(|group| group.as_str() == word)
     }
 }

@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 ///
 /// let when = When::from(Event::mark("c2", Mark::Grant))
 ///     .then(Event::executed("SET").by("c1"), 3)
-///     .delayed(Duration::from_secs(1));
+///     .delay_by(Duration::from_secs(1));
 /// assert_eq!(when.to_string(), "1s after the 3rd SET executed for c1 after c2's grant");
 /// assert_eq!(when.words(), "1 s after the 3rd SET executed for c1 after c2's grant");
 /// assert_eq!(When::event("c1", Mark::Check).words(), "at c1's check");
@@ -163,7 +163,7 @@ impl When {
 
     /// This much later.
     #[must_use]
-    pub fn delayed(self, by: Duration) -> When {
+    pub fn delay_by(self, by: Duration) -> When {
         match self {
             When::At(at) => When::At(at + by),
             When::On { events, after } => When::On { events, after: after + by },

@@ -22,8 +22,8 @@ mod odds;
 mod presets;
 
 pub use draw::Climate;
-pub use odds::convolved;
-pub use presets::{Preset, preset, presets, read};
+pub use odds::convolve;
+pub use presets::{Preset, load, preset, presets};
 pub use presets::{hint, read_from};
 
 pub use crate::model::weather::{Brought, HostGroup, RandomFault, Sign, Weather};

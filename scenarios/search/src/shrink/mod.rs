@@ -265,7 +265,7 @@ where
     let run = search.run();
     let scenario = story::told(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
-        scenario: scenario.checked_with(engine.locks())?,
+        scenario: scenario.validate_with(engine.locks())?,
         seed: case.seed,
         target: case.target,
         replays: search.replays(),

@@ -81,15 +81,15 @@ impl<S: Stage> End<S> {
     /// Drops what belongs to code under test.
     fn drops<T>(&self, what: T) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(what))) {
-            self.panicked(panic.as_ref());
+            self.report_panic(panic.as_ref());
         }
     }
 
-    fn panicked(&self, panic: &(dyn Any + Send)) {
+    fn report_panic(&self, panic: &(dyn Any + Send)) {
         let why = format!("the lock of {} panicked: {}", self.name, message(panic));
         // Where a world is taken down nothing is left to be ended.
         let ended = catch_unwind(AssertUnwindSafe(|| {
-            self.recorder.panicked(why);
+            self.recorder.record_panic(why);
             self.stage.halt();
         }));
         ended.unwrap_or_default();
@@ -120,7 +120,7 @@ impl<S: Stage, F: Future> Future for Watched<S, F> {
         match polled {
             Ok(polled) => polled,
             Err(panic) => {
-                this.end.panicked(panic.as_ref());
+                this.end.report_panic(panic.as_ref());
                 let code = this.code.take();
                 this.end.drops(code);
                 Poll::Pending

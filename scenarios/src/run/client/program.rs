@@ -168,7 +168,7 @@ impl<S: Stage> Drop for Life<S> {
             self.job.forget_reach();
         }
         if !self.finished || recorder.claims(program.client) {
-            recorder.died(program.client);
+            recorder.record_death(program.client);
         }
     }
 }
@@ -204,7 +204,7 @@ impl<S: Stage> Client<'_, S> {
                     let limit = limit.unwrap_or(Duration::ZERO);
                     stopped = !self.acquire(&mut turn, *lock, Some(limit)).await;
                 }
-                Step::Read(object) => self.read(&mut turn, *object).await?,
+                Step::Read(object) => self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
                 Step::Write(object) => self.write(&turn, *object).await?,
@@ -240,7 +240,7 @@ impl<S: Stage> Client<'_, S> {
             match acquired {
                 Acquired::Granted(lease) => {
                     let within = turn.get(&lock).map(|held| held.grant);
-                    self.granted(grant, lock, &lease, within).await;
+                    self.record_grant(grant, lock, &lease, within).await;
                     match turn.get_mut(&lock) {
                         Some(held) => held.inner.push((grant, lease)),
                         None => {
@@ -280,7 +280,7 @@ impl<S: Stage> Client<'_, S> {
         }
     }
 
-    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
+    async fn record_grant(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.recorder.reading(self.program.client);
@@ -300,13 +300,14 @@ impl<S: Stage> Client<'_, S> {
         self.mark("grant").await;
     }
 
-    async fn read(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
+    async fn read_object(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
         let Some(Held { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
             return Ok(());
         };
         let grant = *grant;
         read.remove(&object);
-        let content = self.resource.read(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
+        let content =
+            self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
         if let Some(content) = content {
             read.insert(object, content);
             let Content { version, value } = content;
@@ -392,7 +393,7 @@ impl<S: Stage> Client<'_, S> {
         let lost = extended == Extended::NotOwner && self.minds();
         let why = match extended.outcome() {
             Ok(deadline) => {
-                self.recorder.extended(self.program.client, grant, deadline.map(clocks::deadline));
+                self.recorder.record_extension(self.program.client, grant, deadline.map(clocks::deadline));
                 self.mark("extend").await;
                 return true;
             }

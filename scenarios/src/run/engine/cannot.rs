@@ -85,7 +85,7 @@ pub(in crate::run) fn link_limit<W: WorldLike>(quality: &LinkSetup) -> Option<&'
 /// The reason why these worlds cannot do this to hosts of a cast, whichever it strikes, if they cannot.
 pub(in crate::run) fn effect_limit<W: WorldLike>(effect: &Effect, cast: &Cast) -> Option<&'static str> {
     let fault = Fault::new(sample(effect, cast)).at(When::At(Duration::ZERO));
-    let planned = fault.planned(cast).expect("it names hosts of the cast");
+    let planned = fault.to_planned(cast).expect("it names hosts of the cast");
     planned.faults.iter().find_map(W::cannot_do)
 }
 

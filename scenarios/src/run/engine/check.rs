@@ -142,7 +142,7 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
         None => is(it.host, "the host of a program", Role::Client, "client"),
     })?;
     machines_only(scenario)?;
-    numbers::wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
+    numbers::find_wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
 }
 
 /// Looks for faults and links of threads: a file that said so could not be read.

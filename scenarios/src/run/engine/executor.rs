@@ -28,7 +28,7 @@ pub(in crate::run) trait Executor: Send + Sync {
     fn execute(&self, orders: Orders<'_>) -> Executed;
 
     /// Executes another scenario of the same lock, over the same connections.
-    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor>;
+    fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor>;
 
     /// The lock.
     fn lock(&self) -> Descriptor;
@@ -78,7 +78,7 @@ impl<W: WorldLike> InWorlds<W> {
         scenario: &Scenario,
         cast: &Arc<Cast>,
     ) -> InWorlds<W> {
-        let hosts = Hosts::of(scenario, cast, &kind, driver);
+        let hosts = Hosts::new(scenario, cast, &kind, driver);
         InWorlds { kind, driver, hosts, world: PhantomData }
     }
 }
@@ -98,7 +98,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         }
         let jobs = self.hosts.populate(&mut world, &recorder);
         for (from, to, quality) in &scenario.links {
-            world.set_link(cast.in_world(*from), cast.in_world(*to), link(quality));
+            world.set_link(cast.world_id(*from), cast.world_id(*to), link(quality));
         }
         faults.iter().for_each(|fault| world.plan(fault.clone()));
         let Limits { events, time, memory, .. } = scenario.limits;
@@ -108,7 +108,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         Executed { run, recorder, recorded, trace: world.take_trace(), capture: world.take_capture() }
     }
 
-    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
+    fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
         Arc::new(InWorlds::<W>::new(self.kind.clone(), self.driver, scenario, cast))
     }
 

@@ -77,7 +77,7 @@ pub trait TakesLocks: Engine + Send + Sync + 'static {
     type Env: Env;
 
     /// The engine that knows these locks.
-    fn of(locks: Registry<Self::Env>) -> Self;
+    fn from_locks(locks: Registry<Self::Env>) -> Self;
 }
 
 /// An engine that says what its worlds cannot express.
@@ -148,7 +148,7 @@ pub trait Searchable: Prepared + Sized + 'static {
     /// # Errors
     ///
     /// If the scenario cannot be run.
-    fn of_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError>;
+    fn with_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError>;
 
     /// Judges the run from this seed with faults that were drawn otherwise, in place of the weather's.
     ///

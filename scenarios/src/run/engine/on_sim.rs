@@ -29,7 +29,7 @@ impl<H: HostLike> Stage for SimEnv<H> {
     async fn start(&self) -> Result<(), String> {
         let client = self.cast.client(self.client);
         if self.cast.is_thread(client) {
-            self.starts.of(self.cast.name(client)).await;
+            self.starts.wait_for(self.cast.name(client)).await;
             return Ok(());
         }
         let told = self.host.signal().await;
@@ -76,7 +76,7 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
     }
 
     fn reading(&self, host: HostIndex) -> Reading {
-        clocks::reading(self.world.clocks_of(self.cast.in_world(self.cast.machine(host))))
+        clocks::reading(self.world.clocks_of(self.cast.world_id(self.cast.machine(host))))
     }
 
     fn copy_of(&self, connection: ConnectionNumber) -> Option<(ConnectionNumber, u64)> {
@@ -85,8 +85,8 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
     }
 
     fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then) {
-        let machine = self.cast.in_world(self.cast.machine(host));
-        self.world.when(machine, clocks::simulated(clock), reading_ns, then);
+        let machine = self.cast.world_id(self.cast.machine(host));
+        self.world.when(machine, clocks::sim_clock(clock), reading_ns, then);
     }
 
     fn keeps(&self, bytes: u64) {
@@ -125,7 +125,7 @@ impl<H: HostLike> NodeObserver<H> {
     }
 
     /// What is known of a request; `None` of one that an operator typed, who is none of a lock's clients.
-    fn sent(&self, peer: Peer, request: u64) -> Option<Sent> {
+    fn find_sent(&self, peer: Peer, request: u64) -> Option<Sent> {
         let client = match who_is_on(&self.cast, HostId(peer.host)) {
             OnHost::Client(client) => Some(client),
             OnHost::Thread => None,
@@ -135,12 +135,12 @@ impl<H: HostLike> NodeObserver<H> {
     }
 
     /// Whom the trace says a request is of: a host, and of a process the thread, where that is known.
-    fn about(&self, peer: Peer, request: u64) -> HostId {
+    fn trace_host(&self, peer: Peer, request: u64) -> HostId {
         let host = HostId(peer.host);
-        match self.sent(peer, request) {
+        match self.find_sent(peer, request) {
             Some(sent @ Sent { client: None, .. }) => {
                 let thread = self.recorder.whose(sent).map(|client| self.cast.client(client));
-                thread.map_or(host, |thread| self.cast.in_world(thread))
+                thread.map_or(host, |thread| self.cast.world_id(thread))
             }
             _ => host,
         }
@@ -151,23 +151,23 @@ impl<H: HostLike> Observer for NodeObserver<H> {
     /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
     fn executed(&self, origin: Origin, command: &'static str) {
         if let Origin::Client { peer, request } = origin {
-            self.host.note(command, Some(self.about(peer, request)));
+            self.host.note(command, Some(self.trace_host(peer, request)));
         }
     }
 
     fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
         let (origin, sent) = match origin {
-            Origin::Client { peer, request } => (KeyOrigin::Executed, self.sent(peer, request)),
+            Origin::Client { peer, request } => (KeyOrigin::Executed, self.find_sent(peer, request)),
             Origin::Node => (KeyOrigin::Executed, None),
             Origin::Master => (KeyOrigin::Replicated, None),
             Origin::File => (KeyOrigin::Loaded, None),
         };
-        self.recorder.changed(self.node, origin, sent, change);
+        self.recorder.record_key_change(self.node, origin, sent, change);
     }
 
     fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
         let client = match origin {
-            Origin::Client { peer, request } => Some(self.about(peer, request)),
+            Origin::Client { peer, request } => Some(self.trace_host(peer, request)),
             Origin::Node | Origin::Master | Origin::File => None,
         };
         self.host.note("script stopped", client);

@@ -96,7 +96,7 @@ pub struct OwnLocks(pub Registry<SimEnv>);
 impl TakesLocks for OwnLocks {
     type Env = SimEnv;
 
-    fn of(locks: Registry<SimEnv>) -> OwnLocks {
+    fn from_locks(locks: Registry<SimEnv>) -> OwnLocks {
         OwnLocks(locks)
     }
 }
@@ -199,7 +199,7 @@ fn climate<W: WorldLike>(
         Some(_) if TypeId::of::<W>() != TypeId::of::<World>() => SimEngine.prepare(&calm)?,
         _ => prepare::<W>("sim", Driver::RedisRs, locks, &calm)?,
     };
-    Ok(Climate::over(weather, scenario, &surveyed.steps(SURVEYED)))
+    Ok(Climate::new(weather, scenario, &surveyed.steps(SURVEYED)))
 }
 
 /// What builds the scenario's lock.

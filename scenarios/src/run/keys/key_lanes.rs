@@ -135,7 +135,7 @@ impl KeyLanes {
 
     /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
     /// for.
-    pub(in crate::run) fn changed(
+    pub(in crate::run) fn apply_change(
         &mut self,
         by: Circumstances,
         change: &KeyChange<'_>,
@@ -159,7 +159,7 @@ impl KeyLanes {
                     alive.push(still);
                     how
                 }
-                None => Some(self.gone(mark, by, change, &after)),
+                None => Some(self.remove_claim(mark, by, change, &after)),
             };
             let how = how.or_else(|| intrudes.then(|| How::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
@@ -168,8 +168,8 @@ impl KeyLanes {
         }
         for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
             let known = by.sender.map(|sender| Share::new(sender, Way::Set, count(has).unwrap_or(0)));
-            let made = known.or_else(|| by.client.map(|client| Share::set(Taker::One(client))));
-            alive.push(self.begin(mark, by, Shares::of(made)));
+            let made = known.or_else(|| by.client.map(|client| Share::set_by(Taker::One(client))));
+            alive.push(self.begin(mark, by, Shares::from_share(made)));
         }
         let expires_at_ms = change.after.and_then(|after| after.expires_at_ms);
         alive.iter().for_each(|stretch| self.all[stretch.0].expires_at_ms = expires_at_ms);
@@ -239,27 +239,27 @@ impl KeyLanes {
                 let set =
                     shares.and(share, |it| !is_its_own && !it.is_of(sender.call) && means_something(it));
                 let how = (step == Step::Set).then(|| How::Taken(set.clone()));
-                (self.retaken(open, set, by), how)
+                (self.retake(open, set, by), how)
             }
             (Step::Kept, Mark::Value(_)) if !sender.granted && may_be_its_own && !has_share => {
                 let found = shares.and(Share::new(sender, Way::Found, 0), means_something);
-                (self.retaken(open, found.clone(), by), Some(How::Kept(found)))
+                (self.retake(open, found.clone(), by), Some(How::Kept(found)))
             }
             (Step::Kept, _) => (open, Some(How::Kept(shares.clone()))),
             (Step::Up(more), Mark::Key(_)) => {
                 let tried = || shares.and(Share::new(sender, Way::Tried, more), means_something);
                 let shares = shares.more(sender.call, more).unwrap_or_else(tried);
-                (self.retaken(open, shares, by), None)
+                (self.retake(open, shares, by), None)
             }
             (Step::Up(more), Mark::Value(_)) => match shares.more(sender.call, more) {
-                Some(shares) => (self.retaken(open, shares.clone(), by), Some(How::Kept(shares))),
+                Some(shares) => (self.retake(open, shares.clone(), by), Some(How::Kept(shares))),
                 None => {
                     let counted = shares.and(Share::new(sender, Way::Counted, more), means_something);
-                    (self.retaken(open, counted.clone(), by), Some(How::Taken(counted)))
+                    (self.retake(open, counted.clone(), by), Some(How::Taken(counted)))
                 }
             },
             (Step::Down(less), _) => match shares.less(sender.call, less) {
-                Some(shares) => (self.retaken(open, shares, by), Some(How::Back)),
+                Some(shares) => (self.retake(open, shares, by), Some(How::Back)),
                 None => {
                     // A copy does not know who had counted up before it was made: this may be what its call did.
                     let shares = &mut self.all[open.0].shares;
@@ -284,9 +284,9 @@ impl KeyLanes {
     }
 
     /// A claim that is there has these shares from now on: in a stretch of its own if it is drawn as another call's.
-    fn retaken(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
+    fn retake(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
         let held = &mut self.all[open.0];
-        if held.shares.drawn() == shares.drawn() {
+        if held.shares.drawn_taker() == shares.drawn_taker() {
             held.shares = shares;
             return open;
         }
@@ -295,7 +295,7 @@ impl KeyLanes {
         self.begin(&mark, by, shares)
     }
 
-    fn gone(
+    fn remove_claim(
         &mut self,
         mark: &LockMark,
         by: Circumstances,
@@ -318,14 +318,14 @@ impl KeyLanes {
     fn begin(&mut self, mark: &LockMark, by: Circumstances, shares: Shares) -> Stretch {
         let setters = self.setters.entry((by.database, mark.clone()));
         let shares = if by.origin == KeyOrigin::Executed {
-            let setter = shares.drawn();
+            let setter = shares.drawn_taker();
             let known = setters.or_insert(Setters { last: setter, several: false });
             known.several |= known.last != setter;
             known.last = setter;
             shares
         } else {
             let setter = setters.or_insert(Setters { last: None, several: false }).last;
-            Shares::of(setter.map(Share::copied))
+            Shares::from_share(setter.map(Share::copied_by))
         };
         let stretch = Stretch(self.all.len());
         self.open.insert(place(by, mark), stretch);
@@ -342,7 +342,7 @@ impl KeyLanes {
 
     /// A call was granted a lock. It may rest on keys that an earlier call of its owner took: of a majority of nodes,
     /// it may have taken some itself and found others.
-    pub(in crate::run) fn found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
+    pub(in crate::run) fn record_found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
         let (told, claimants) = known;
         for stretch in self.open.values() {
             let held = &mut self.all[stretch.0];
@@ -358,7 +358,7 @@ impl KeyLanes {
     }
 
     /// The time of a stretch is up by its node's clock, if this is still when it expires.
-    pub(in crate::run) fn expired(&mut self, stretch: Stretch, expires_at_ms: i64, at: TrueNs) {
+    pub(in crate::run) fn expire(&mut self, stretch: Stretch, expires_at_ms: i64, at: TrueNs) {
         let Some(held) = self.all.get(stretch.0) else { return };
         if held.until.is_none() && held.expires_at_ms == Some(expires_at_ms) {
             self.end(&held.place(), at, KeyEnd::Expired);
@@ -366,7 +366,7 @@ impl KeyLanes {
     }
 
     /// A node's process is gone, with all it held.
-    pub(in crate::run) fn forgotten(&mut self, node: NodeId, at: TrueNs) {
+    pub(in crate::run) fn forget_node(&mut self, node: NodeId, at: TrueNs) {
         let here: Vec<Place> = self.open.keys().filter(|(on, ..)| *on == node).cloned().collect();
         here.iter().for_each(|place| self.end(place, at, KeyEnd::Forgotten));
     }

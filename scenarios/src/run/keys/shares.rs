@@ -69,13 +69,13 @@ impl Share {
     }
 
     /// A claim that this one set.
-    pub(in crate::run) fn set(taker: Taker) -> Share {
+    pub(in crate::run) fn set_by(taker: Taker) -> Share {
         Share { taker, granted: false, way: Way::Set, only_found: false, count: 0, copied: false }
     }
 
     /// A copy of a claim that this one set.
-    pub(in crate::run) fn copied(taker: Taker) -> Share {
-        Share { copied: true, ..Share::set(taker) }
+    pub(in crate::run) fn copied_by(taker: Taker) -> Share {
+        Share { copied: true, ..Share::set_by(taker) }
     }
 
     pub(in crate::run) fn is_of(&self, call: CallId) -> bool {
@@ -103,11 +103,11 @@ pub(in crate::run) struct Shares {
 }
 
 impl Shares {
-    pub(in crate::run) fn of(share: Option<Share>) -> Shares {
+    pub(in crate::run) fn from_share(share: Option<Share>) -> Shares {
         Shares { taken: share.into_iter().collect(), unsure: false }
     }
 
-    fn with(&self, taken: Vec<Share>) -> Shares {
+    fn with_shares(&self, taken: Vec<Share>) -> Shares {
         Shares { taken: taken.into(), ..self.clone() }
     }
 
@@ -135,7 +135,7 @@ impl Shares {
     }
 
     /// Who took it last, as whose the claim is drawn if it marked it.
-    pub(in crate::run) fn drawn(&self) -> Option<Taker> {
+    pub(in crate::run) fn drawn_taker(&self) -> Option<Taker> {
         self.taken.iter().rev().find(|share| share.is_drawn()).map(|share| share.taker)
     }
 
@@ -160,7 +160,7 @@ impl Shares {
         let place = self.taken.iter().rposition(|share| share.is_of(call) && share.way != Way::Found)?;
         let mut shares = self.taken.to_vec();
         shares[place].count = shares[place].count.saturating_add(amount);
-        Some(self.with(shares))
+        Some(self.with_shares(shares))
     }
 
     /// Without `amount` of what a call counted up; `None` if that is more than it did.
@@ -185,7 +185,7 @@ impl Shares {
         } else if shares.iter().any(|share| !share.is_of(call) && share.way == Way::Tried) {
             shares.retain(|share| !is_given_back(share));
         }
-        Some(self.with(shares))
+        Some(self.with_shares(shares))
     }
 
     /// The owners of the claim, the latest last: the calls that have a share and marked it, some of them twice. If

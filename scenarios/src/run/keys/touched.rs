@@ -37,7 +37,7 @@ impl Meanings<'_> {
     }
 
     /// What a command did that is anybody's business.
-    pub(in crate::run) fn of(&self, touched: &Touched) -> Vec<EventKind> {
+    pub(in crate::run) fn key_events(&self, touched: &Touched) -> Vec<EventKind> {
         let does_to_its_own = |is_so: fn(&How) -> bool| {
             let is_its = |touch: &Touch, by: Sender| has(&self.lanes.owners_of(touch, self.told), by.call);
             let mut touches = touched.touches.iter().filter(|touch| is_so(&touch.how));
@@ -48,31 +48,31 @@ impl Meanings<'_> {
             released: does_to_its_own(|how| *how == How::Gone),
         };
         let claims = touched.touches.iter().filter(|touch| !self.is_no_claim(touch));
-        claims.filter_map(|touch| self.of_one(touched, touch, own)).collect()
+        claims.filter_map(|touch| self.key_event(touched, touch, own)).collect()
     }
 
-    fn of_one(&self, touched: &Touched, touch: &Touch, own: Own) -> Option<EventKind> {
+    fn key_event(&self, touched: &Touched, touch: &Touch, own: Own) -> Option<EventKind> {
         let Some((client, by)) = touched.client.zip(touched.by) else {
-            return self.unattributed(touched, touch, NO_CALL);
+            return self.unattributed_event(touched, touch, NO_CALL);
         };
         if matches!(&touch.how, How::Replaced(other) if !self.told.is_known(other)) {
-            return self.unattributed(touched, touch, UNMARKED);
+            return self.unattributed_event(touched, touch, UNMARKED);
         }
         let owners = self.lanes.owners_of(touch, self.told);
         if owners.is_empty() {
-            return self.unattributed(touched, touch, self.why_nobodys(touch));
+            return self.unattributed_event(touched, touch, self.why_nobodys(touch));
         }
         let op = if touch.how == How::Gone { KeyOp::Release } else { KeyOp::Extend };
-        let held = self.held(touch, by, &owners, own)?;
+        let held = self.touched_call(touch, by, &owners, own)?;
         if held != by.call && !touch.is_sure() {
-            return self.unattributed(touched, touch, UNSURE);
+            return self.unattributed_event(touched, touch, UNSURE);
         }
         let (node, lock, by) = (touched.node, self.lanes.mark(touch.claim).0, by.call);
         Some(EventKind::KeyTouched { client, node, lock, by, held, op })
     }
 
     /// Whose claim of these it was that a call released or extended; `None` if it did neither.
-    fn held(&self, touch: &Touch, by: Sender, owners: &[Owner], key: Own) -> Option<CallId> {
+    fn touched_call(&self, touch: &Touch, by: Sender, owners: &[Owner], key: Own) -> Option<CallId> {
         let own = has(owners, by.call).then_some(by.call);
         let others = || owners.iter().rev().map(|(_, call)| *call).filter(|call| *call != by.call);
         // Of several, who lost most: the latest that had the lock, or might still get it.
@@ -118,7 +118,7 @@ impl Meanings<'_> {
         }
     }
 
-    fn unattributed(&self, touched: &Touched, touch: &Touch, why: &str) -> Option<EventKind> {
+    fn unattributed_event(&self, touched: &Touched, touch: &Touch, why: &str) -> Option<EventKind> {
         let Touched { node, command, .. } = *touched;
         let name = self.header.node(node);
         let why = format!("{command} changed the lock's key on {name}, and {why}");

@@ -55,7 +55,7 @@ impl<H: HostLike> LeanConnection<H> {
     }
 
     /// The same, for the requests of a lock: `recorder` is told of each.
-    pub(crate) fn recorded(
+    pub(crate) fn new_recorded(
         stream: H::Stream,
         host: H,
         client: ClientId,
@@ -72,16 +72,16 @@ impl<H: HostLike> LeanConnection<H> {
 
     fn tell(&self, calls: &[Option<CallId>], bytes: usize) {
         if let Some((_, recorder)) = &self.recorder {
-            recorder.sent(self.connection, calls, bytes);
+            recorder.record_sent(self.connection, calls, bytes);
         }
     }
 
     /// Waits until the connection is over, whether or not anybody uses it: a caretaker that stays.
-    pub(crate) async fn closed(&self) {
+    pub(crate) async fn wait_closed(&self) {
         let _watch = Watch(&self.shared);
         poll_fn(|cx| {
             let mut wire = self.shared.lock();
-            wire.read(cx, None, &mut Poll::Pending);
+            wire.read_replies(cx, None, &mut Poll::Pending);
             wire.write(cx);
             if wire.is_over() {
                 return Poll::Ready(());
@@ -171,7 +171,7 @@ impl What<'_> {
         }
     }
 
-    fn expected(&self) -> Expected {
+    fn expected_replies(&self) -> Expected {
         match *self {
             What::Command(_) => Expected::One,
             What::Pipeline { pipeline, offset, count } => {
@@ -229,14 +229,14 @@ impl<H: HostLike> Request<'_, H> {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
         // What came while nobody waited goes first: late replies, or the end of the connection.
-        wire.read(cx, None, &mut Poll::Pending);
+        wire.read_replies(cx, None, &mut Poll::Pending);
         if wire.is_over() {
             return Err(broken_pipe());
         }
         self.what.write(self.call, wire.unsent(), |calls, bytes| self.on.tell(calls, bytes));
         let caller = (!self.what.wants_no_reply()).then(|| cx.waker().clone());
         let waits = caller.is_some();
-        let number = wire.expect(self.what.expected(), caller);
+        let number = wire.expect(self.what.expected_replies(), caller);
         wire.write(cx);
         if waits {
             return Ok(Progress::Sent(number));
@@ -267,7 +267,7 @@ impl<H: HostLike> Request<'_, H> {
             },
             Progress::Sent(number) => {
                 wire.waits(number, cx.waker());
-                wire.read(cx, Some(number), reply);
+                wire.read_replies(cx, Some(number), reply);
                 wire.write(cx);
                 number
             }
@@ -309,7 +309,7 @@ async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
-        wire.read(cx, None, &mut Poll::Pending);
+        wire.read_replies(cx, None, &mut Poll::Pending);
         wire.write(cx);
         if wire.is_idle() {
             wire.caretaker = None;

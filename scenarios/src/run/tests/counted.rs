@@ -309,10 +309,10 @@ fn a_counter_that_is_set_to_nothing_was_given_back() {
 
 /// The node's process is another one, which has the counter from its file.
 fn reloads(client: &Client, count: &'static str) {
-    client.recorder.forgotten(NodeId(0));
+    client.recorder.forget_node(NodeId(0));
     let held = Stored { value: StoredValue::String(count.as_bytes()), expires_at_ms: None };
     let loaded = KeyChange { database: 0, key: b"stock", before: None, after: Some(held), command: "SET" };
-    client.recorder.changed(NodeId(0), KeyOrigin::Loaded, None, &loaded);
+    client.recorder.record_key_change(NodeId(0), KeyOrigin::Loaded, None, &loaded);
 }
 
 #[test]

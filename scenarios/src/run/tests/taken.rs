@@ -184,11 +184,11 @@ fn a_copy_is_of_the_only_call_that_set_its_value_if_that_call_marked_it() {
             client.recorder.enter(CLIENT, one);
             ask(&mut connection, &set("a1")).await;
             // The node's process is another one, which has the key from its file.
-            client.recorder.forgotten(NodeId(0));
+            client.recorder.forget_node(NodeId(0));
             let held = Stored { value: StoredValue::String(b"a1"), expires_at_ms: None };
             let loaded =
                 KeyChange { database: 0, key: b"stock", before: None, after: Some(held), command: "SET" };
-            client.recorder.changed(NodeId(0), KeyOrigin::Loaded, None, &loaded);
+            client.recorder.record_key_change(NodeId(0), KeyOrigin::Loaded, None, &loaded);
             client.recorder.enter(CLIENT, two);
             ask(&mut connection, &del()).await;
         });

@@ -284,11 +284,11 @@ fn a_loaded_key_is_of_the_call_that_set_its_value_and_nobodys_if_several_did() {
                 ask(&mut connection, &set(value)).await;
             }
             // The node's process is another one, which has the key from its file.
-            client.recorder.forgotten(NodeId(0));
+            client.recorder.forget_node(NodeId(0));
             let held = Stored { value: StoredValue::String(values[1].as_bytes()), expires_at_ms: None };
             let loaded =
                 KeyChange { database: 0, key: b"stock", before: None, after: Some(held), command: "SET" };
-            client.recorder.changed(NodeId(0), KeyOrigin::Loaded, None, &loaded);
+            client.recorder.record_key_change(NodeId(0), KeyOrigin::Loaded, None, &loaded);
             ask(&mut connection, &del()).await;
         });
         assert_eq!(wrong_release(&history).as_str(), expected, "{values:?}");

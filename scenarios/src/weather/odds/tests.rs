@@ -16,7 +16,7 @@ fn lines(count: usize) -> Vec<(Odds, u128, u128)> {
     let mut line = || {
         let targets = between(0, 2);
         let (window, every) = (between(6, 12), between(8, 18));
-        let odds = Odds::of(targets as usize, Duration::from_nanos(window), Duration::from_nanos(every));
+        let odds = Odds::new(targets as usize, Duration::from_nanos(window), Duration::from_nanos(every));
         (odds, u128::from(targets) * u128::from(window), u128::from(every))
     };
     (0..count).map(|_| line()).collect()

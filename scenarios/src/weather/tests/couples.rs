@@ -11,7 +11,7 @@ fn couple(lock: usize, brings: &str) -> (Climate, Scenario) {
     let (_, weather) = crate::format::weather::parse("couple", &text).expect("a weather");
     let scenario = world(lock);
     let steps = steps(&scenario, &mut Stream::new(Seed(3), "steps"));
-    (Climate::over(&weather, &scenario, &steps), scenario)
+    (Climate::new(&weather, &scenario, &steps), scenario)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_strikes_a_node_that_it_names_comes_alone_where_nothing_is_replicated() {
              [[faults]]\nkind = 'pause'\nhost = 'clients'\nevery = '5s'\nfor = '1s..9s'\n"
         );
         let (_, weather) = crate::format::weather::parse("couple", &text).expect("a weather");
-        Climate::over(&weather, &scenario, &steps(&scenario, &mut Stream::new(Seed(3), "steps")))
+        Climate::new(&weather, &scenario, &steps(&scenario, &mut Stream::new(Seed(3), "steps")))
     };
     let alone = over("");
     let couple = over("brings = { kind = 'promote', host = 'nodes', after = '5s', tell = ['nodes'] }");

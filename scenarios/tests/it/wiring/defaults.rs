@@ -344,7 +344,7 @@ fn a_default_that_is_written_changes_nothing() {
             // Whom to tell is one thing and whether that was written down another; what is done is the same.
             let cast = scenario.cast();
             let planned: Vec<_> =
-                scenario.faults.drain(..).map(|fault| fault.planned(&cast).unwrap()).collect();
+                scenario.faults.drain(..).map(|fault| fault.to_planned(&cast).unwrap()).collect();
             // What was set differs.
             scenario.sets.clear();
             (scenario, planned)

@@ -106,7 +106,7 @@ pub(crate) fn read(text: &str, sets: &[(&str, &str)]) -> Result<Scenario, String
 pub(crate) fn run(text: &str, sets: &[(&str, &str)], seed: u64) -> Seen {
     let scenario = read(text, sets).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
     // A plan that lost anything would be another run.
-    let written = scenario.checked().unwrap_or_else(|error| panic!("{sets:?}, written: {error}"));
+    let written = scenario.validate().unwrap_or_else(|error| panic!("{sets:?}, written: {error}"));
     assert!(written == scenario, "{sets:?} reads as another scenario once it is written");
     Seen::new(engine().prepare(&scenario).expect("it was read from a file").run_traced(seed))
 }

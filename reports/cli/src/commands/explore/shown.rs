@@ -359,7 +359,7 @@ impl Examples<'_> {
         // What `run` would contradict is no scenario to keep.
         let folder = self.folder.filter(|_| through_redis_rs);
         let seed = self.exploration.seed();
-        let written = folder.map(|folder| folder.write(&scenario.checked()?, seed, self.engine));
+        let written = folder.map(|folder| folder.write(&scenario.validate()?, seed, self.engine));
         let file = written.and_then(|written| self.troubles.borrow_mut().note(written));
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {

@@ -250,7 +250,7 @@ fn of_extend() -> Vec<BadLock> {
 }
 
 fn of_release() -> Vec<BadLock> {
-    let stops_in_release = oversleeps(at("c1", Mark::Release).delayed(ms(2)));
+    let stops_in_release = oversleeps(at("c1", Mark::Release).delay_by(ms(2)));
     vec![
         of(
             library("delete-unchecked", "shedlock", |at| at, |at| at.with("release", "compare-and-delete")),
