@@ -45,7 +45,7 @@ impl History {
         let mut lines = Lines { input, number: 0, buffer: Vec::new() };
         let (_, first) = lines.next()?.ok_or(HistoryError::Empty)?;
         let header = header(first)?;
-        let mut known = Known::default();
+        let mut known = SeenIds::default();
         let mut history = History::new(header);
         while let Some((number, line)) = lines.next()? {
             if history.events().len() == Self::MAX_EVENTS {
@@ -196,7 +196,7 @@ fn malformed_line(line: usize, expected: &'static str, error: &serde_json::Error
 
 /// What earlier lines said, as far as later lines depend on it.
 #[derive(Default)]
-struct Known {
+struct SeenIds {
     last: TrueNs,
     ended: bool,
     grants: HashMap<CallId, (ClientId, LockId)>,
@@ -204,7 +204,7 @@ struct Known {
     versions: HashSet<(ObjectId, u64)>,
 }
 
-impl Known {
+impl SeenIds {
     fn check(&mut self, event: &Event, header: &Header) -> Result<(), String> {
         if self.ended {
             return Err("an event after `run_ended`: it must be the last line".to_owned());

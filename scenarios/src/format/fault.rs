@@ -9,10 +9,10 @@ use toml::{Table, Value};
 
 use super::key::Choices;
 use super::key::{Key, words_of};
-use super::possible::Setting;
 use super::problem::Result;
+use super::reachable::Setting;
 use super::section::{Field, Section};
-use super::{network, orders, requests, synonyms, units, when};
+use super::{network, requests, role_changes, synonyms, units, when};
 use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::model::when::When;
@@ -121,7 +121,7 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
         Nature::Disk | Nature::Data | Nature::Role | Nature::Service => {
             let hosts = fault.require("host", "\"A\"")?;
             refuse_other_roles(&hosts, kind.word, setting)?;
-            orders::check(effect, fault, &hosts, setting)
+            role_changes::check(effect, fault, &hosts, setting)
         }
         Nature::Stop | Nature::Death | Nature::Clock | Nature::ClockOnce => Ok(()),
     }
@@ -147,9 +147,10 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
             *hosts = setting.hosts.names_of(&require(&example(key, setting))?)?;
         }
         Slot::Tell(nodes) => {
-            *nodes = fault.get(key).map(|field| orders::read_told_nodes(&field, setting)).transpose()?;
+            *nodes =
+                fault.get(key).map(|field| role_changes::read_told_nodes(&field, setting)).transpose()?;
         }
-        Slot::Master(node) => *node = orders::master(key, fault, setting)?,
+        Slot::Master(node) => *node = role_changes::master(key, fault, setting)?,
         Slot::Flag(flag) => *flag = fault.flag_or(key, *flag)?,
         Slot::Step(by_ns) => *by_ns = step(&require("\"+10s\"")?)?,
         Slot::Rate(by) => *by = require("\"1/100\"")?.rate()?,

@@ -2,8 +2,8 @@
 //! another whose replica it is, or which it tells to follow it. Nobody connects to a client.
 
 use super::hosts::Hosts;
-use super::possible::Setting;
 use super::problem::{Problem, Result};
+use super::reachable::Setting;
 use super::section::{Field, Section};
 use crate::model::scenario::{HostIndex, Role};
 use crate::model::weather::HostGroup;

@@ -17,7 +17,7 @@ use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::put;
 use super::tree::Item;
-use super::{brought, requests, synonyms, units};
+use super::{attached_fault, requests, synonyms, units};
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::{HostIndex, Role};
@@ -44,7 +44,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     for kind in &kinds {
         keys.extend(Key::all("weather.faults", &keys_of(kind)));
     }
-    keys.extend(brought::vocabulary());
+    keys.extend(attached_fault::vocabulary());
     keys.extend(Key::words("weather.faults.sign", &words_of(SIGNS)));
     keys.extend(Key::words("weather.faults.clock", &words_of(CLOCKS)));
     keys
@@ -89,7 +89,7 @@ pub(super) fn read_weather(
     let Some(field) = root.get("weather") else { return Ok(None) };
     let table = field.section(&KEYS)?;
     let weather = section(&table, Some(hosts))?;
-    brought::check(&table.list("faults", FAULTS_MAX)?, hosts, master)?;
+    attached_fault::check(&table.list("faults", FAULTS_MAX)?, hosts, master)?;
     if weather.window >= time {
         let cause = format!(
             "`weather.for` is {} and `limits.time` {}: weather must end before the run, or no run could show what \
@@ -242,7 +242,8 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
         let cause = format!("`{}`: a `{word}` that is always both ways has no other way round", field.path);
         return Err(field.problem(cause, "leave out the one or the other"));
     }
-    let brings = line.get("brings").map(|field| brought::read_attached(&field, &line, hosts)).transpose()?;
+    let brings =
+        line.get("brings").map(|field| attached_fault::read_attached(&field, &line, hosts)).transpose()?;
     Ok(RandomFault {
         every: every(&line, window)?,
         brings,
@@ -373,7 +374,7 @@ pub(super) fn random_fault_table(fault: &RandomFault) -> Table {
         put(&mut table, "either_way", *either_way);
     }
     if let Some(brings) = brings {
-        put(&mut table, "brings", brought::attached_table(brings));
+        put(&mut table, "brings", attached_fault::attached_table(brings));
     }
     if !source.is_empty() {
         put(&mut table, "source", source.as_str());

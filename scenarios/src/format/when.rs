@@ -26,8 +26,8 @@ use doublehold_text::suggest;
 use doublehold_text::{exact_duration, shorten};
 
 use super::key::Key;
-use super::possible::Setting;
 use super::problem::{ItemOrigin, Problem, Result};
+use super::reachable::Setting;
 use super::section::Field;
 use super::tree::Item;
 use super::units;
@@ -69,7 +69,7 @@ pub(super) fn read_when(field: &Field<'_>, setting: &Setting<'_>) -> Result<When
         }
         When::At(_) => {}
         When::On { events, .. } => {
-            events.iter().rev().try_for_each(|nth| setting.check_possible(field, &nth.event))?;
+            events.iter().rev().try_for_each(|nth| setting.check_reachable(field, &nth.event))?;
         }
     }
     Ok(when)

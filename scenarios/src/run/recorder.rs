@@ -21,12 +21,12 @@ use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::run::client::stage::Witness;
-use crate::run::kept;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
+use crate::run::keys::key_effects::{KeyCommand, KeyJudge};
 use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
 use crate::run::keys::lock_keys::LockKeys;
-use crate::run::keys::touched::{Meanings, Touched};
+use crate::run::memory_budget;
 
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ struct Record {
 enum Entry {
     Event(EventKind),
     /// A client's command did something to claims that were there: what that means is known when the record is closed.
-    Touched(Touched),
+    Touched(KeyCommand),
 }
 
 /// A client's request, as the node that executes it sees it.
@@ -336,10 +336,11 @@ impl Recorder {
         let (whole, before) = (record.keys.is_claim(change.key), record.lanes.len());
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
         let (touches, waits) = record.lanes.apply_change(by, change, known);
-        self.witness.keeps(kept::KEY * (record.lanes.len() - before) as u64);
+        self.witness.keeps(memory_budget::KEY * (record.lanes.len() - before) as u64);
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
-            record.record_touch(at, Touched { touches, node, client, by: sender, command: change.command });
+            record
+                .record_touch(at, KeyCommand { touches, node, client, by: sender, command: change.command });
         }
         drop(guard);
         waits.into_iter().for_each(|(stretch, at)| self.watch_expiry(node, stretch, at));
@@ -395,7 +396,7 @@ impl Record {
 
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
-            self.witness.keeps(kept::bytes(&what));
+            self.witness.keeps(memory_budget::bytes(&what));
             self.entries.push((at, Entry::Event(what)));
         }
     }
@@ -407,11 +408,11 @@ impl Record {
         self.lanes.record_found(grant, (&self.attribution, &self.claimants));
     }
 
-    fn record_touch(&mut self, at: TrueNs, mut touched: Touched) {
+    fn record_touch(&mut self, at: TrueNs, mut touched: KeyCommand) {
         let meanings = self.meanings();
         touched.touches.retain(|touch| !meanings.is_settled(touch, touched.client.and(touched.by)));
         if !touched.touches.is_empty() {
-            self.witness.keeps((kept::EVENT * touched.touches.len()) as u64);
+            self.witness.keeps((memory_budget::EVENT * touched.touches.len()) as u64);
             self.entries.push((at, Entry::Touched(touched)));
         }
     }
@@ -424,7 +425,7 @@ impl Record {
         }
     }
 
-    fn meanings(&self) -> Meanings<'_> {
-        Meanings { told: &self.attribution, lanes: &self.lanes, header: &self.header }
+    fn meanings(&self) -> KeyJudge<'_> {
+        KeyJudge { told: &self.attribution, lanes: &self.lanes, header: &self.header }
     }
 }

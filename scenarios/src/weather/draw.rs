@@ -23,7 +23,7 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
 use super::odds::{Odds, convolve, distinct};
-use super::{Brought, HostGroup, RandomFault, Sign, Weather};
+use super::{AttachedFault, HostGroup, RandomFault, Sign, Weather};
 use crate::model::cast::Cast;
 use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
@@ -195,7 +195,7 @@ impl Climate {
 }
 
 /// The kind of what a fault brings.
-fn word(brings: &Brought) -> &'static str {
+fn word(brings: &AttachedFault) -> &'static str {
     brings.effect.kind().word
 }
 
@@ -239,7 +239,7 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
         told.0.retain(|name| is_node(name, scenario));
     }
     let mut brought = Vec::new();
-    if let Some(Brought { effect: Effect::Promote { host, tell, .. }, .. }) = &mut fault.brings {
+    if let Some(AttachedFault { effect: Effect::Promote { host, tell, .. }, .. }) = &mut fault.brings {
         brought = struck(host, Nature::Role, scenario);
         brought.retain(|node| !hosts.contains(node));
         if let Some(told) = tell {
@@ -341,7 +341,7 @@ impl Line {
     }
 
     /// What a fault brings that strikes at this moment.
-    fn draw_attached(&self, brings: &Brought, at: &When, stream: &mut Stream) -> Fault {
+    fn draw_attached(&self, brings: &AttachedFault, at: &When, stream: &mut Stream) -> Fault {
         let mut effect = brings.effect.clone();
         if let Effect::Promote { host, tell, .. } = &mut effect {
             *host = pick(&self.brought, stream).into();

@@ -5,7 +5,7 @@
 //! faults, and laws whose values can be counted. What a seed draws of each line alone is what it draws of it among
 //! others.
 
-mod couples;
+mod attached_faults;
 mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use doublehold_sim::{DelayLaw, Probability};
 use doublehold_sim::{Seed, Stream};
 use laws::{Whom, ends, law_of_lasting, law_of_sizes, law_of_steps, law_of_whom, size, step, whom};
 
-use super::likeness::{Law, add, assert_follows, times};
+use super::goodness_of_fit::{Law, add, assert_follows, times};
 use super::*;
 use crate::format::Source;
 use crate::model::fault::{Effect, Nature};

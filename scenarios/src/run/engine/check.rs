@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cannot::{Limit, way_out};
+use super::limits::{Limit, way_out};
 use crate::format::numbers;
 use crate::model::host::UnknownHost;
 use crate::model::scenario::{HostIndex, Role, Scenario};

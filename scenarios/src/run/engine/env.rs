@@ -23,7 +23,7 @@ use super::drivers::Drivers;
 use super::threads::{AsThread, Starts};
 use crate::model::cast::Cast;
 use crate::run::Driver;
-use crate::run::client::caught::End;
+use crate::run::client::panic_guard::PanicGuard;
 use crate::run::client::stage::Stage;
 use crate::run::clocks;
 use crate::run::lean::LeanConnection;
@@ -189,8 +189,8 @@ impl<H: HostLike> Env for SimEnv<H> {
         let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
         // What a thread starts is its own, also through what another thread made.
         let client = self.recorder.acting_for(self.client);
-        let end = End { stage: self.clone(), recorder, client, name };
-        let (handle, task) = Task::new(end.if_panics(task));
+        let end = PanicGuard { stage: self.clone(), recorder, client, name };
+        let (handle, task) = Task::new(end.guard(task));
         let call = self.recorder.call_of(client);
         let task = InCall { client, call, recorder: self.recorder.clone(), task: Box::pin(task) };
         match self.cast.is_thread(self.cast.client(client)) {

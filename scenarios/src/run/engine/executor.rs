@@ -13,9 +13,9 @@ use doublehold_sim::{
     Budget, Capture, Fault, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike,
 };
 
-use super::cannot::{Limit, cannot};
 use super::env::SimEnv;
-use super::on_sim::SimWitness;
+use super::limits::{Limit, find_limits};
+use super::sim_stage::SimWitness;
 use super::world::{Hosts, link};
 use crate::model::cast::Cast;
 use crate::model::scenario::{Limits, Scenario};
@@ -117,7 +117,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
     }
 
     fn cannot(&self, scenario: &Scenario, cast: &Cast, faults: &[PlannedFault]) -> Vec<Limit> {
-        cannot::<W>(scenario, cast, faults)
+        find_limits::<W>(scenario, cast, faults)
     }
 
     fn run_scripts_in_lua(&mut self) {

@@ -8,7 +8,6 @@
 //! ([`TakesLocks`]: a check in somebody's own crate).
 
 pub(in crate::run) mod calls;
-pub(in crate::run) mod cannot;
 pub(in crate::run) mod check;
 pub(in crate::run) mod closing;
 pub(in crate::run) mod detail;
@@ -16,11 +15,12 @@ pub(in crate::run) mod drivers;
 pub(in crate::run) mod env;
 pub(in crate::run) mod executor;
 pub(in crate::run) mod header;
+pub(in crate::run) mod limits;
 pub(in crate::run) mod lower;
-pub(in crate::run) mod on_sim;
 pub(in crate::run) mod prepared;
 pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
+pub(in crate::run) mod sim_stage;
 pub(in crate::run) mod steps;
 mod supervisor;
 mod threads;

@@ -17,7 +17,7 @@ use super::signal::Signal;
 use super::steps::steps;
 use super::{Detailed, Futures, Prepared, Searchable, Stepped, detail};
 use crate::detail::Detail;
-use crate::format::possible::commands;
+use crate::format::reachable::commands;
 use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::host::UnknownHost;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{HostLike, Seed, World, WorldLike};
 
-use super::cannot::{effect_limit, link_limit};
 use super::check::{PrepareError, check};
 use super::env::SimEnv;
 use super::executor::{Executor, InWorlds};
+use super::limits::{effect_limit, link_limit};
 use super::prepared::PreparedSim;
 use super::{Engine, Limited, Searchable, Stepped, TakesLocks};
 use crate::model::cast::Cast;

@@ -15,7 +15,7 @@ use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
-use super::on_sim::{NodeObserver, serve_resource};
+use super::sim_stage::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
 use super::threads::{self, Starts, ThreadJob};
 use crate::model::cast::{Cast, Member};

@@ -5,8 +5,8 @@
 use doublehold_history::{CallId, ClientId};
 
 use super::{Recorder, Sent};
-use crate::run::kept;
 use crate::run::keys::attribution::ConnectionNumber;
+use crate::run::memory_budget;
 
 impl Recorder {
     /// The client's call to the lock has returned.
@@ -58,7 +58,7 @@ impl Recorder {
 
     /// Requests of so many bytes were written to a connection, each by this call.
     pub(crate) fn record_sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
-        self.witness.keeps(kept::requests(calls.len()));
+        self.witness.keeps(memory_budget::requests(calls.len()));
         self.lock().attribution.record_sent(connection, calls, bytes);
     }
 }

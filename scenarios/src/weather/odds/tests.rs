@@ -4,7 +4,7 @@
 use doublehold_sim::Seed;
 
 use super::*;
-use crate::weather::likeness::{Law, assert_follows, times};
+use crate::weather::goodness_of_fit::{Law, assert_follows, times};
 
 /// So many odds of lines, with their mean numbers as fractions: rates from ten in a millisecond to one in a century.
 fn lines(count: usize) -> Vec<(Odds, u128, u128)> {

@@ -1,8 +1,8 @@
 //! Lanes, touches and doubts of random sequences of commands, against a node of a few lines that knows who set what.
 //!
 //! Each call has a token of its own, which it tells before anything else, when all is over, or never; some commands are
-//! of no call, and some values of no lock. Values that several calls share, counts and hashes are for `told` and
-//! `counted`.
+//! of no call, and some values of no lock. Values that several calls share, counts and hashes are for `key_marks`
+//! and `counters`.
 
 mod model;
 
