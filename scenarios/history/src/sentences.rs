@@ -29,7 +29,7 @@ impl Evidence {
     ///     clocks: [ClockSpan { clock: ClockKind::Monotonic, from: None, to: None }; 2],
     /// });
     /// assert_eq!(
-    ///     evidence.in_words(&header),
+    ///     evidence.sentence(&header),
     ///     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s"#,
     /// );
     /// ```
@@ -53,8 +53,8 @@ impl ClockKind {
     ///
     /// ```
     /// # use doublehold_history::ClockKind;
-    /// assert_eq!(ClockKind::Monotonic.in_words(14_000_400_000), "14.000 s");
-    /// assert_eq!(ClockKind::Wall.in_words(1_767_225_612_031_000_000), "2026-01-01 00:00:12.031 UTC");
+    /// assert_eq!(ClockKind::Monotonic.format_reading(14_000_400_000), "14.000 s");
+    /// assert_eq!(ClockKind::Wall.format_reading(1_767_225_612_031_000_000), "2026-01-01 00:00:12.031 UTC");
     /// ```
     pub fn format_reading(self, reading_ns: i128) -> String {
         clock_clause(self, reading_ns)

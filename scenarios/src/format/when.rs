@@ -18,7 +18,7 @@
 //! `release` or `expiry`.
 //!
 //! A chain reads backwards in time, and each event is counted from the one before it. Whether an event can happen at
-//! all is decided in [`super::possible`].
+//! all is decided in [`super::reachable`].
 
 use std::time::Duration;
 

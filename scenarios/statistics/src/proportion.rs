@@ -13,7 +13,7 @@ use super::{Confidence, Interval, binomial};
 /// use doublehold_statistics::{Confidence, Proportion};
 ///
 /// let quiet = Proportion::new(0, 3_000);
-/// let bound = quiet.at_most(Confidence::P95).expect("there were runs");
+/// let bound = quiet.upper_bound(Confidence::P95).expect("there were runs");
 /// assert!((bound - 0.001).abs() < 2e-6, "the rule of three: at most 3 of 3,000, {bound}");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::{Confidence, Interval, Proportion};
 ///
 /// let few = PartlyDecided::new(0, 276, 300);
 /// assert_eq!(few.range().map(|range| (range.low, range.high)), Some((0.0, 0.92)));
-/// assert!(few.at_most(Confidence::P95) > Some(0.92));
+/// assert!(few.upper_bound(Confidence::P95) > Some(0.92));
 /// assert!(!few.is_nearly_all());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
