@@ -137,14 +137,14 @@ where
 {
     let locks = Registry::builtin().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
-    let engine = E::of(locks);
+    let engine = E::from_locks(locks);
     if engine.name() != plan.engine {
         return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });
     }
     let prepared = engine.prepare(&plan.scenario)?;
     let report = prepared.run(plan.seed);
     let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
-    Ok(Report { replays: Some(plan.replayed(&report)), ..report })
+    Ok(Report { replays: Some(plan.compare_replay(&report)), ..report })
 }
 
 /// A check that has not run yet.
@@ -214,7 +214,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
-        let quiet = QuietPanics::new(E::of(self.locks.clone()).prepare(&scenario)?);
+        let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
         let many = Many::new(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
@@ -264,7 +264,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     }
 
     fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
-        let engine = E::of(self.locks.clone());
+        let engine = E::from_locks(self.locks.clone());
         let example = counterexample(&engine, &engine, (scenario, seed, target), &self.effort);
         let example = example.map_err(|error| match error {
             ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
@@ -288,7 +288,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let mut files = Vec::new();
         if let Some(folder) = &self.files {
             let stem = folder.join(self.stem(report.seed));
-            let plan = Plan::of(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
+            let plan =
+                Plan::from_report(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
             for (ending, text) in [("txt", &text), ("plan", &plan)] {
                 files.push(write(&stem.with_added_extension(ending), text)?);
             }

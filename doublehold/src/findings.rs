@@ -21,7 +21,7 @@ use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Target;
 use doublehold_statistics::PartlyDecided;
 use doublehold_text::{clean, list};
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
@@ -169,7 +169,7 @@ impl Findings {
             0 => format!("{predicate} was never decided"),
             _ => format!(
                 "{predicate} was not decided in {} of {}, and a pass leaves at most 1 in {most} undecided",
-                grouped(count.inconclusive),
+                group_digits(count.inconclusive),
                 several(self.tally.runs, "run"),
             ),
         };
@@ -297,7 +297,7 @@ impl Findings {
     /// `P4 (340 times, first from seed 7)`.
     fn so_often(&self, predicate: Predicate) -> String {
         let Count { violated, first, .. } = self.tally.count(predicate);
-        let times = if violated == 1 { "once".to_owned() } else { format!("{} times", grouped(violated)) };
+        let times = if violated == 1 { "once".to_owned() } else { format!("{} times", group_digits(violated)) };
         let first = first.map_or(String::new(), |seed| format!(", first from seed {seed}"));
         format!("{predicate} ({times}{first})")
     }
@@ -332,7 +332,7 @@ impl Findings {
             let runs = runs.trim_start_matches("1 ");
             return format!("nothing found: {names} {holds} in {all} {runs}");
         }
-        let unsaid = grouped(unsaid);
+        let unsaid = group_digits(unsaid);
         format!("nothing found: {names} {is} never violated in {runs}, and not decided in {unsaid} of them")
     }
 
@@ -348,9 +348,9 @@ impl Findings {
             };
             [
                 format!("{predicate} {}{asked}", predicate.name()),
-                grouped(count.holds),
-                grouped(count.violated),
-                grouped(count.inconclusive),
+                group_digits(count.holds),
+                group_digits(count.violated),
+                group_digits(count.inconclusive),
                 count.first.map_or("-".to_owned(), |seed| seed.to_string()),
                 rate(&count),
             ]
@@ -381,8 +381,8 @@ impl Findings {
         heading.extend(places.iter().map(|place| place.as_str()));
         let row = |kind: &&'static str| {
             let of_kind = self.tally.coverage.kind(kind);
-            let mut row = vec![(*kind).to_owned(), grouped(of_kind.drawn), grouped(of_kind.struck)];
-            let at = |place| of_kind.at.get(place).map_or("-".to_owned(), |count| grouped(*count));
+            let mut row = vec![(*kind).to_owned(), group_digits(of_kind.drawn), group_digits(of_kind.struck)];
+            let at = |place| of_kind.at.get(place).map_or("-".to_owned(), |count| group_digits(*count));
             row.extend(places.iter().map(at));
             row
         };

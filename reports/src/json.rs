@@ -221,7 +221,7 @@ fn evidence(verdicts: &Verdicts, header: &Header) -> BTreeMap<&'static str, Beca
     let because = |verdict: &Verdict| match verdict {
         Verdict::Holds => None,
         Verdict::Violated(evidence) => {
-            let words = evidence.iter().take(MAX_WORDS).map(|it| it.in_words(header));
+            let words = evidence.iter().take(MAX_WORDS).map(|it| it.sentence(header));
             Some(Because { count: evidence.len(), words: words.collect() })
         }
         Verdict::Inconclusive(why) => Some(Because { count: 0, words: vec![why.clone()] }),

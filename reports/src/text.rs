@@ -241,7 +241,7 @@ fn evidence(header: &Header, verdict: &Verdict, style: &Style) -> String {
         Verdict::Inconclusive(why) => line(why),
         Verdict::Violated(evidence) => {
             let shown = evidence.iter().take(MAX_EVIDENCE);
-            let mut text: String = shown.map(|it| line(&it.in_words(header))).collect();
+            let mut text: String = shown.map(|it| line(&it.sentence(header))).collect();
             if evidence.len() > MAX_EVIDENCE {
                 let more = evidence.len() - MAX_EVIDENCE;
                 let at_least = if evidence.iter().any(|it| matches!(it, Evidence::Omitted { .. })) {

@@ -213,15 +213,15 @@ impl World {
     /// What a file that says the same would be refused for. Keys in messages are a file's, which are the names of the
     /// fields of [`Scenario`]: `faults.0` is the first fault.
     pub fn scenario(&self, lock: &str, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
-        let (name, text) = (self.name.clone(), self.least(lock).to_string());
+        let (name, text) = (self.name.clone(), self.minimal_table(lock).to_string());
         let source = Source { file: name.clone(), name, text, locks: locks.clone(), ..Source::default() };
         let mut scenario = source.read().map_err(ScenarioError::made_in_rust)?;
         self.changes.iter().for_each(|change| change(&mut scenario));
-        scenario.checked_with(locks)
+        scenario.validate_with(locks)
     }
 
     /// As little as a file can say.
-    fn least(&self, lock: &str) -> Table {
+    fn minimal_table(&self, lock: &str) -> Table {
         let table = |fields: &[(&str, Value)]| {
             Value::Table(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
         };

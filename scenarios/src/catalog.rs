@@ -93,7 +93,7 @@ pub fn variants(name_or_path: &str) -> Result<Vec<String>, ScenarioError> {
 
 fn entry(scenario: Scenario) -> Entry {
     let Scenario { name, claim, source, story, expect, .. } = scenario;
-    let topic = named(name.split('/').next().unwrap_or(&name)).map_or("", |file| file.topic);
+    let topic = find_file(name.split('/').next().unwrap_or(&name)).map_or("", |file| file.topic);
     Entry { name, topic, claim, source, story, expect }
 }
 
@@ -143,17 +143,17 @@ fn names() -> Result<Vec<String>, ScenarioError> {
     let mut names = Vec::new();
     for File { stem, text, .. } in FILES {
         names.push((*stem).to_owned());
-        let variants = of_catalogue(stem, text, None).variants()?;
+        let variants = catalogue_source(stem, text, None).variants()?;
         names.extend(variants.iter().map(|variant| format!("{stem}/{variant}")));
     }
     Ok(names)
 }
 
-fn named(stem: &str) -> Option<&'static File> {
+fn find_file(stem: &str) -> Option<&'static File> {
     FILES.iter().find(|file| file.stem == stem)
 }
 
-fn of_catalogue(stem: &str, text: &str, variant: Option<&str>) -> Source {
+fn catalogue_source(stem: &str, text: &str, variant: Option<&str>) -> Source {
     let name = variant.map_or(stem.to_owned(), |variant| format!("{stem}/{variant}"));
     let file = name.clone();
     Source { name, file, text: text.to_owned(), variant: variant.map(str::to_owned), ..Source::default() }
@@ -164,30 +164,32 @@ fn source(name: &str, folder: &Path) -> Result<Source, ScenarioError> {
         Some((stem, variant)) => (stem, Some(variant)),
         None => (name, None),
     };
-    if let Some(File { text, .. }) = named(stem) {
-        let source = of_catalogue(stem, text, variant);
+    if let Some(File { text, .. }) = find_file(stem) {
+        let source = catalogue_source(stem, text, variant);
         return match variant {
-            Some(variant) if !source.variants()?.iter().any(|known| known == variant) => Err(unknown(name)),
+            Some(variant) if !source.variants()?.iter().any(|known| known == variant) => {
+                Err(unknown_scenario(name))
+            }
             _ => Ok(source),
         };
     }
     let looks_like_a_file = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
     // `clock-jump.toml` is no file here, but a name of the catalogue with too much at its end.
-    let is_named = name.strip_suffix(".toml").is_some_and(|stem| named(stem).is_some());
+    let is_named = name.strip_suffix(".toml").is_some_and(|stem| find_file(stem).is_some());
     let path = folder.join(name);
     if looks_like_a_file && (!is_named || path.exists()) {
-        of_file(&path.to_string_lossy())
+        file_source(&path.to_string_lossy())
     } else {
-        Err(unknown(name))
+        Err(unknown_scenario(name))
     }
 }
 
-fn unknown(name: &str) -> ScenarioError {
-    ScenarioError::Unknown { name: shorten(name), hint: meant(name) }
+fn unknown_scenario(name: &str) -> ScenarioError {
+    ScenarioError::Unknown { name: shorten(name), hint: suggest_names(name) }
 }
 
 /// What a name that nothing has was probably meant to be.
-fn meant(name: &str) -> String {
+fn suggest_names(name: &str) -> String {
     let names = names().unwrap_or_default();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let bare = name.strip_suffix(".toml").unwrap_or(name);
@@ -231,28 +233,28 @@ pub fn file_beside(name: &str) -> Option<String> {
 /// A hint at the variant that was meant, if the scenario before the `/` is one of the catalogue.
 fn variant_meant(name: &str) -> Option<String> {
     let (stem, typed) = name.split_once('/')?;
-    let File { text, .. } = named(stem)?;
-    let variants = of_catalogue(stem, text, None).variants().ok()?;
+    let File { text, .. } = find_file(stem)?;
+    let variants = catalogue_source(stem, text, None).variants().ok()?;
     let variants: Vec<&str> = variants.iter().map(String::as_str).collect();
     let whole = |variants: &[&str]| -> Vec<String> {
         variants.iter().map(|variant| format!("{stem}/{variant}")).collect()
     };
-    let alike = suggest::alike(typed, &variants);
+    let alike = suggest::similar_words(typed, &variants);
     Some(match (&alike[..], &variants[..]) {
         (_, []) => format!("`{stem}` has no variants: name it alone"),
-        ([], all) => format!("known are {}", suggest::list(&borrowed(&whole(all)))),
-        (alike, _) => format!("did you mean {}?", suggest::either(&borrowed(&whole(alike)))),
+        ([], all) => format!("known are {}", suggest::list(&borrow_names(&whole(all)))),
+        (alike, _) => format!("did you mean {}?", suggest::either(&borrow_names(&whole(alike)))),
     })
 }
 
-fn borrowed(names: &[String]) -> Vec<&str> {
+fn borrow_names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
 /// The file that a name is read from; `None` for the catalogue, which is part of the program.
 pub fn file_of(name_or_path: &str) -> Option<String> {
     let stem = name_or_path.split('/').next().unwrap_or(name_or_path);
-    named(stem).is_none().then(|| file_and_variant(name_or_path).0)
+    find_file(stem).is_none().then(|| file_and_variant(name_or_path).0)
 }
 
 /// `my.toml/redlock` is the variant of a file, unless it is a file itself.
@@ -265,7 +267,7 @@ fn file_and_variant(path: &str) -> (String, Option<String>) {
     }
 }
 
-fn of_file(path: &str) -> Result<Source, ScenarioError> {
+fn file_source(path: &str) -> Result<Source, ScenarioError> {
     let (file, variant) = file_and_variant(path);
     let text = read_text(&file, FileKind::Scenario)?;
     let stem = Path::new(&file).file_stem().map_or(file.clone(), |stem| stem.to_string_lossy().into_owned());

@@ -10,12 +10,12 @@ use doublehold_text::suggest;
 const NAMES_MAX: usize = 6;
 
 /// The lock of that name.
-pub fn named<'a>(locks: &'a [Descriptor], typed: &str) -> Option<&'a Descriptor> {
+pub fn find_lock<'a>(locks: &'a [Descriptor], typed: &str) -> Option<&'a Descriptor> {
     locks.iter().find(|lock| lock.name == typed)
 }
 
 /// The locks that people call so: `Redisson`, `RedlockMutex`. Capitals and hyphens do not matter.
-pub fn called<'a>(locks: &'a [Descriptor], typed: &str) -> Vec<&'a Descriptor> {
+pub fn find_aliases<'a>(locks: &'a [Descriptor], typed: &str) -> Vec<&'a Descriptor> {
     let typed = letters(typed);
     let is_called = |lock: &&Descriptor| words_of(lock).any(|word| letters(word) == typed);
     locks.iter().filter(is_called).collect()
@@ -41,7 +41,7 @@ pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
     if LEASES.contains(&typed.to_lowercase().as_str()) && known.contains(&"ttl") {
         return "how long a lease lasts is `ttl`".to_owned();
     }
-    match suggest::alike(typed, known)[..] {
+    match suggest::similar_words(typed, known)[..] {
         [] => "`doublehold locks NAME` shows what a lock takes".to_owned(),
         _ => suggest::hint(typed, known),
     }
@@ -57,10 +57,10 @@ pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
 /// assert_eq!(hint(&locks, "zookeeper-recipe"), "`doublehold locks` lists those that there are");
 /// ```
 pub fn hint(locks: &[Descriptor], typed: &str) -> String {
-    let mut near: Vec<&str> = called(locks, typed).iter().map(|lock| lock.name).collect();
+    let mut near: Vec<&str> = find_aliases(locks, typed).iter().map(|lock| lock.name).collect();
     if near.is_empty() {
         let words: Vec<&str> = locks.iter().flat_map(words_of).collect();
-        let alike = suggest::alike(typed, &words);
+        let alike = suggest::similar_words(typed, &words);
         let is_near = |lock: &&Descriptor| words_of(lock).any(|word| alike.contains(&word));
         near = locks.iter().filter(is_near).map(|lock| lock.name).collect();
     }
@@ -111,12 +111,12 @@ mod tests {
     fn a_library_is_found_by_its_class_and_however_its_name_is_written() {
         let locks = doublehold_lockimpl::descriptors();
         for typed in ["BullMQ", "bull-mq", "LockManager"] {
-            let names: Vec<&str> = called(&locks, typed).iter().map(|lock| lock.name).collect();
+            let names: Vec<&str> = find_aliases(&locks, typed).iter().map(|lock| lock.name).collect();
             assert_eq!(names, ["bullmq"], "{typed}");
             assert_eq!(hint(&locks, typed), "did you mean `bullmq`?", "{typed}");
         }
         assert_eq!(hint(&locks, "LokcManager"), "did you mean `bullmq`?");
-        assert!(called(&locks, "").is_empty());
+        assert!(find_aliases(&locks, "").is_empty());
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         let locks = doublehold_lockimpl::descriptors();
         for lock in &locks {
             for word in words_of(lock) {
-                assert!(called(&locks, word).iter().any(|found| found.name == lock.name), "{word}");
+                assert!(find_aliases(&locks, word).iter().any(|found| found.name == lock.name), "{word}");
             }
         }
     }

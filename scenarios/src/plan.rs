@@ -87,7 +87,7 @@ struct Written<'a> {
 
 impl Plan {
     /// The plan of a run.
-    pub fn of(report: &Report) -> Plan {
+    pub fn from_report(report: &Report) -> Plan {
         Plan {
             scenario: Scenario::clone(&report.scenario),
             seed: report.seed,
@@ -109,7 +109,7 @@ impl Plan {
     /// use doublehold_scenarios::{Engine, SimEngine, catalog, plan::Plan};
     ///
     /// let report = SimEngine.run(&catalog::load("lease-pause", &[])?, 7);
-    /// let plan = Plan::of(&report);
+    /// let plan = Plan::from_report(&report);
     /// assert_eq!(Plan::parse("lease-pause.plan", &plan.to_toml().unwrap())?, plan);
     /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
     /// ```
@@ -161,15 +161,16 @@ impl Plan {
     ///
     /// As [`Plan::read`].
     pub fn parse_with(file: &str, text: &str, locks: Vec<Descriptor>) -> Result<Plan, ScenarioError> {
-        let tree = Item::parse(text).map_err(|problem| refused(file, problem))?;
+        let tree = Item::parse(text).map_err(|problem| refuse_plan(file, problem))?;
         refuse_later_format(file, &tree)?;
-        let plan = Field::named("", &tree).section(KEYS).map_err(|problem| refused(file, problem))?;
+        let plan =
+            Field::from_value("", &tree).section(KEYS).map_err(|problem| refuse_plan(file, problem))?;
         let scenario = scenario(file, &plan, locks)?;
-        parse(&plan, scenario).map_err(|problem| refused(file, problem))
+        parse(&plan, scenario).map_err(|problem| refuse_plan(file, problem))
     }
 
     /// What a replay of this plan has shown.
-    pub fn replayed(&self, report: &Report) -> Replay {
+    pub fn compare_replay(&self, report: &Report) -> Replay {
         let compare = |(predicate, was): (&Predicate, &&'static str)| {
             (*predicate, *was, report.verdicts.get(*predicate).as_str())
         };
@@ -187,8 +188,8 @@ impl Plan {
 
 /// The scenario of a plan: nested, or, as format 1 had it, as the text of a file.
 fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
-    let field = |key, example| plan.require(key, example).map_err(|problem| refused(file, problem));
-    let name = field("name", "\"lease-pause\"")?.text().map_err(|problem| refused(file, problem))?;
+    let field = |key, example| plan.require(key, example).map_err(|problem| refuse_plan(file, problem));
+    let name = field("name", "\"lease-pause\"")?.text().map_err(|problem| refuse_plan(file, problem))?;
     let scenario = field("scenario", "{ … }")?;
     refuse_unknown_lock(file, &scenario, &locks)?;
     let source = Source { name: name.to_owned(), in_plan: true, locks, ..Source::default() };
@@ -196,7 +197,7 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
         Ok(text) => {
             let file = format!("{}: scenario", shorten(file));
             let read = Source { file: file.clone(), text: text.to_owned(), ..source }.read()?;
-            let tree = Item::parse(text).map_err(|problem| refused(&file, problem))?;
+            let tree = Item::parse(text).map_err(|problem| refuse_plan(&file, problem))?;
             Ok(as_it_was(read, &tree))
         }
         Err(_) => {
@@ -232,7 +233,7 @@ fn refuse_unknown_lock(file: &str, scenario: &Field<'_>, locks: &[Descriptor]) -
     }
     let cause = format!("the plan is of the lock `{}`, which is not known here", shorten(name));
     let hint = "replay it in the crate that has the lock: with `doublehold::check::replay`, or from its seed";
-    Err(refused(file, Problem::new(node.origin, cause, hint)))
+    Err(refuse_plan(file, Problem::new(node.origin, cause, hint)))
 }
 
 fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {
@@ -260,8 +261,8 @@ fn verdicts(plan: &Section<'_>) -> Result<BTreeMap<Predicate, &'static str>, Pro
 
 /// A plan of a later format may hold anything, so its version is looked at before all else.
 fn refuse_later_format(file: &str, tree: &Item) -> Result<(), ScenarioError> {
-    let refused = |problem| refused(file, problem);
-    let plan = Field::named("", tree).section(&[]).map_err(refused)?;
+    let refused = |problem| refuse_plan(file, problem);
+    let plan = Field::from_value("", tree).section(&[]).map_err(refused)?;
     let format = plan.require("plan", &FORMAT.to_string()).map_err(refused)?;
     let format = format.number(1, i64::MAX as u64).map_err(refused)?;
     if format <= FORMAT {
@@ -288,9 +289,9 @@ fn again(plan: &Section<'_>, text: impl Fn(&str) -> Option<String>) -> String {
     shell::line(command)
 }
 
-fn refused(file: &str, problem: Problem) -> ScenarioError {
+fn refuse_plan(file: &str, problem: Problem) -> ScenarioError {
     // What is no plan at all is told what a plan is; what is wrong with one value has its own way out.
     let no_plan = problem.hint == syntax::HINT || problem.hint.starts_with("add `");
     let hint = if no_plan { HINT.to_owned() } else { problem.hint };
-    Source { file: shorten(file), in_plan: true, ..Source::default() }.refused(Problem { hint, ..problem })
+    Source { file: shorten(file), in_plan: true, ..Source::default() }.refusal(Problem { hint, ..problem })
 }

@@ -66,7 +66,7 @@ pub const TOPICS: [Topic; 8] = [
 ];
 
 /// The topic of such a name.
-pub fn named(name: &str) -> Option<&'static Topic> {
+pub fn find_topic(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }
 

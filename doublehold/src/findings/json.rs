@@ -165,7 +165,7 @@ impl Counted<'_> {
             rate_to: range.map(|range| range.high),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
-            at_most: runs.at_most(Confidence::P95),
+            at_most: runs.upper_bound(Confidence::P95),
         }
     }
 }

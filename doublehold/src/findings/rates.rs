@@ -27,10 +27,10 @@ pub(super) fn rate(count: &Count) -> String {
 fn words(count: &Count) -> Option<String> {
     let runs = counted(count);
     if count.violated == 0 {
-        return Some(bound_words(runs.at_most(Confidence::P95)?, Scale::Share));
+        return Some(bound_words(runs.upper_bound(Confidence::P95)?, Scale::Share));
     }
     let (range, interval) = (runs.range()?, runs.exact(Confidence::P95)?);
-    Some(match runs.undecided() {
+    Some(match runs.undecided_runs() {
         0 => rate_words(range.low, interval, Scale::Share),
         _ => range_words(range, interval, Scale::Share),
     })

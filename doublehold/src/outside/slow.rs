@@ -50,7 +50,7 @@ fn run<E: TakesLocks>(
     let little =
         little(&kind.descriptor(), scenario, lease).scenario(&scenario.lock.algorithm, locks.descriptors());
     let locks = locks.clone().with(Slow { kind, real });
-    Some(E::of(locks).prepare(&little.ok()?).ok()?.judge(SEED))
+    Some(E::from_locks(locks).prepare(&little.ok()?).ok()?.judge(SEED))
 }
 
 /// One client with the scenario's nodes and switches, and nothing that goes wrong. It asks once, since a refusal would

@@ -65,7 +65,7 @@ impl Draws {
                 |cause: proptest::test_runner::Reason| PropertyError::Draw { case, cause: cause.to_string() };
             let scenario = scenarios.new_tree(&mut runner).map_err(failed)?.current();
             let seed = seeds().new_tree(&mut runner).map_err(failed)?.current();
-            let scenario = scenario.checked_with(locks.to_vec());
+            let scenario = scenario.validate_with(locks.to_vec());
             let scenario = scenario.map_err(|source| PropertyError::Scenario { case, source })?;
             cases.push(Case { scenario, seed: Seed(seed) });
         }

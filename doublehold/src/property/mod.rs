@@ -160,13 +160,13 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let plans =
             self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
         let plans = plans.transpose()?.unwrap_or_default();
-        let engine = E::of(self.locks.clone());
+        let engine = E::from_locks(self.locks.clone());
         let replayed = plans.len() as u64;
         let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
         let watched =
-            Watched::new(QuietPanics::new(Cases { engine: E::of(self.locks.clone()), cases }), Seed(1));
+            Watched::new(QuietPanics::new(Cases { engine: E::from_locks(self.locks.clone()), cases }), Seed(1));
         let watched = Arc::new(watched);
         let tally =
             run_many(&watched, &Many::new(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
@@ -220,7 +220,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
         let report = prepared.run(plan.seed);
         let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
-        let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
+        let report = doublehold_scenarios::Report { replays: Some(plan.compare_replay(&report)), ..report };
         Ok(Broken::again(target, path, report))
     }
 
@@ -257,7 +257,7 @@ pub fn plans(
 ) -> BoxedStrategy<Plan> {
     use doublehold_scenarios::Engine as _;
     let engine = OwnLocks(Registry::builtin().with(lock));
-    let plan = move |(scenario, seed)| Plan::of(&engine.run(&scenario, Seed(seed)));
+    let plan = move |(scenario, seed)| Plan::from_report(&engine.run(&scenario, Seed(seed)));
     (scenarios, cases::seeds()).prop_map(plan).no_shrink().boxed()
 }
 

@@ -40,7 +40,7 @@ pub(super) type Written = Result<PathBuf, (PathBuf, String)>;
 /// Writes a run's plan. The same run has the same name.
 pub(super) fn write(folder: &Path, target: Target, report: &Report) -> Written {
     let path = folder.join(format!("{}-{}.plan", name_of(target), report.trace_hash));
-    let text = Plan::of(report).to_toml().map_err(|error| error.to_string());
+    let text = Plan::from_report(report).to_toml().map_err(|error| error.to_string());
     let written = text.and_then(|text| {
         fs::create_dir_all(folder).and_then(|()| fs::write(&path, text)).map_err(|error| error.to_string())
     });

@@ -9,7 +9,7 @@ use doublehold_search::counterexample::Counterexample;
 use doublehold_search::many::Tally;
 use doublehold_search::shrink::{Shrunk, Target};
 use doublehold_statistics::PartlyDecided;
-use doublehold_text::grouped;
+use doublehold_text::group_digits;
 use doublehold_text::list;
 
 use super::regressions::Written;
@@ -122,8 +122,8 @@ impl Tested {
             0 => "was never decided".to_owned(),
             _ => format!(
                 "was not decided in {} of {} cases, and a pass leaves at most 1 in {} undecided",
-                grouped(count.inconclusive),
-                grouped(self.tally.runs),
+                group_digits(count.inconclusive),
+                group_digits(self.tally.runs),
                 PartlyDecided::RUNS_PER_UNDECIDED,
             ),
         };
@@ -136,7 +136,7 @@ impl fmt::Display for Tested {
         let Tested { name, lock, asked, replayed, draws: (cases, seed), .. } = self;
         let asked: Vec<&str> = asked.iter().map(|predicate| predicate.as_str()).collect();
         let plans = if *replayed == 1 { "1 regression" } else { &format!("{replayed} regressions") };
-        let cases = grouped(*cases);
+        let cases = group_digits(*cases);
         writeln!(
             f,
             "{name}: {} of the lock `{lock}`, {plans}, cases: {cases}, drawn from {seed}\n",
@@ -147,7 +147,7 @@ impl fmt::Display for Tested {
         }
         let gaps = self.gaps();
         if gaps.is_empty() {
-            return writeln!(f, "nothing found, in {} grants", grouped(self.tally.grants));
+            return writeln!(f, "nothing found, in {} grants", group_digits(self.tally.grants));
         }
         let mut text = "nothing was broken, and not everything was seen:\n".to_owned();
         gaps.iter().try_for_each(|gap| writeln!(text, "  {gap}"))?;

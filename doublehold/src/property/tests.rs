@@ -345,7 +345,7 @@ fn each_run_has_a_file_of_its_own_also_if_two_have_one_seed() {
     let read = regressions::read(&folder, &descriptors()).expect("they were written");
     for (report, path) in reports.iter().zip(&paths) {
         let plan = read.iter().find(|(of, _)| of == path).map(|(_, plan)| plan);
-        assert_eq!(plan, Some(&Plan::of(report)), "{}", path.display());
+        assert_eq!(plan, Some(&Plan::from_report(report)), "{}", path.display());
     }
     paths.sort();
     assert_eq!(read.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), paths);

@@ -132,7 +132,7 @@ fn everything_that_is_drawn_could_be_a_file() {
         let mut runner = TestRunner::new_with_rng(cases(each), fixed());
         for _ in 0..each {
             let scenario = strategy.new_tree(&mut runner).unwrap().current();
-            assert_eq!(scenario.checked().unwrap(), scenario);
+            assert_eq!(scenario.validate().unwrap(), scenario);
             assert!((2..=4).contains(&scenario.clients.len()));
             assert!((Duration::from_secs(2)..=Duration::from_secs(8)).contains(&scenario.lock.ttl));
             seen.insert(scenario.to_toml());

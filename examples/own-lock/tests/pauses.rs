@@ -9,7 +9,7 @@ use doublehold::check::{Checked, Fault, Mark, Predicate, When, World, check};
 /// Two clients want the lock again and again; `c1` stops for 12 s (a garbage collection, a page fault) two
 /// milliseconds into its release.
 fn world() -> World {
-    let pause = Fault::pause("c1").at(When::event("c1", Mark::Release).delayed(Duration::from_millis(2)));
+    let pause = Fault::pause("c1").at(When::event("c1", Mark::Release).delay_by(Duration::from_millis(2)));
     World::new("a pause while giving the lock back")
         .nodes(["redis"])
         .clients(2, ["acquire", "read", "work 1s..3s", "write", "release"])

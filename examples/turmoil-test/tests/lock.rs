@@ -74,7 +74,7 @@ fn a_lease_counted_from_the_answer_is_found() {
         .find(|history| p2(history).as_str() == "violated");
     let history = found.expect("a hundred seeds find it");
     for evidence in p2(&history).evidence() {
-        println!("seed {}: {}", history.header().seed, evidence.in_words(history.header()));
+        println!("seed {}: {}", history.header().seed, evidence.sentence(history.header()));
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
-use doublehold_text::marked;
+use doublehold_text::mark_controls;
 
 use crate::commands;
 use crate::error::CliError;
@@ -103,16 +103,16 @@ pub fn main() -> ExitCode {
             let typed: Vec<String> =
                 std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
             if let Some(meant) = no_command(&refusal).or_else(|| numbers::refused(&refusal, &typed)) {
-                output::inform(&marked(&format!("error: {meant}")));
+                output::inform(&mark_controls(&format!("error: {meant}")));
                 return ExitCode::from(BAD_USAGE);
             }
             let told = refusal.render().to_string();
-            if marked(&told) == told {
+            if mark_controls(&told) == told {
                 // Help goes to standard output. If nobody reads that, there is nobody to tell.
                 let _ignored = refusal.print();
             } else {
                 // What was typed may be the name of a file, which a shell put in the place of `*`.
-                output::inform(marked(&told).trim_end());
+                output::inform(mark_controls(&told).trim_end());
             }
             return ExitCode::from(if refusal.use_stderr() { BAD_USAGE } else { 0 });
         }
@@ -121,7 +121,7 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             // Errors quote what is in files, and a terminal would obey it.
-            output::inform(&marked(&format!("error: {error}")));
+            output::inform(&mark_controls(&format!("error: {error}")));
             ExitCode::from(BAD_USAGE)
         }
     }

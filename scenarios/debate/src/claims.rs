@@ -265,13 +265,13 @@ pub struct BadClaims {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    claims: Vec<Typed>,
+    claims: Vec<RawClaim>,
 }
 
 /// A claim as typed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Typed {
+struct RawClaim {
     id: String,
     claim: String,
     who: Vec<String>,
@@ -319,8 +319,8 @@ pub fn claims() -> Result<Vec<DebateClaim>, BadClaims> {
 }
 
 /// A claim as meant.
-fn claim(topic: &'static Topic, typed: Typed) -> Result<DebateClaim, String> {
-    let Typed { id, claim, who, r#where, note, runs, thresholds, measures, not_yet, needs } = typed;
+fn claim(topic: &'static Topic, typed: RawClaim) -> Result<DebateClaim, String> {
+    let RawClaim { id, claim, who, r#where, note, runs, thresholds, measures, not_yet, needs } = typed;
     if !topic.letters.iter().any(|letter| id.starts_with(letter)) {
         return Err(format!("a claim of `{}` has a number that begins with {:?}", topic.name, topic.letters));
     }

@@ -57,15 +57,15 @@ impl Figure {
     }
 
     /// The value over all runs; `None` if no run has one, such as a wait where nobody obtained the lock.
-    pub(crate) fn over(self, runs: &[Summary]) -> Option<f64> {
-        let values = runs.iter().filter_map(|run| self.of(run));
+    pub(crate) fn value_over_runs(self, runs: &[Summary]) -> Option<f64> {
+        let values = runs.iter().filter_map(|run| self.run_value(run));
         match self {
             Figure::Grants => values.reduce(f64::min),
             _ => values.reduce(f64::max),
         }
     }
 
-    fn of(self, run: &Summary) -> Option<f64> {
+    fn run_value(self, run: &Summary) -> Option<f64> {
         let longest = |lengths_ns: &[u64]| Some(*lengths_ns.iter().max()? as f64 / 1e6);
         match self {
             Figure::Wait => longest(&run.figures.obtained_ns),

@@ -66,7 +66,7 @@ pub struct VerdictCount {
 }
 
 impl VerdictCount {
-    fn of(runs: &[Summary], predicate: Predicate) -> VerdictCount {
+    fn from_runs(runs: &[Summary], predicate: Predicate) -> VerdictCount {
         let mut count = VerdictCount::default();
         for run in runs {
             match run.verdicts.get(predicate).as_str() {
@@ -195,7 +195,8 @@ fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
     let measured = match case {
         DebateCase::Run(run) => {
             let runs = runs(&run.setup, &[], seeds)?;
-            let counted = |(&predicate, &expected)| (predicate, expected, VerdictCount::of(&runs, predicate));
+            let counted =
+                |(&predicate, &expected)| (predicate, expected, VerdictCount::from_runs(&runs, predicate));
             Measured::Verdicts(run, run.expect.iter().map(counted).collect())
         }
         DebateCase::Threshold(threshold) => {
@@ -203,13 +204,16 @@ fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
                 let text = threshold.text(value);
                 let changes: Vec<(&str, &str)> =
                     threshold.keys().into_iter().map(|key| (key, text.as_str())).collect();
-                Ok::<_, Refused>(Side::of(threshold.predicate, &runs(&threshold.setup, &changes, seeds)?))
+                Ok::<_, Refused>(Side::from_runs(
+                    threshold.predicate,
+                    &runs(&threshold.setup, &changes, seeds)?,
+                ))
             })?;
             Measured::Flip(threshold, flip)
         }
         DebateCase::Measure(measure) => {
             let runs = runs(&measure.setup, &[], seeds)?;
-            Measured::Figure(measure, measure.figure.over(&runs))
+            Measured::Figure(measure, measure.figure.value_over_runs(&runs))
         }
     };
     Ok(CaseOutcome { case, measured })

@@ -24,9 +24,9 @@ impl Selection {
     /// # Errors
     ///
     /// If a word names none.
-    pub fn of(words: &[String], claims: &[DebateClaim]) -> Result<Selection, UnknownClaim> {
+    pub fn parse(words: &[String], claims: &[DebateClaim]) -> Result<Selection, UnknownClaim> {
         match words.iter().find(|word| !claims.iter().any(|claim| names(word, claim))) {
-            Some(word) => Err(unknown(word, claims)),
+            Some(word) => Err(unknown_claim(word, claims)),
             None => Ok(Selection(words.to_vec())),
         }
     }
@@ -44,13 +44,13 @@ fn names(word: &str, claim: &DebateClaim) -> bool {
     [claim.topic.name, letter, &claim.id].iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-fn unknown(word: &str, claims: &[DebateClaim]) -> UnknownClaim {
+fn unknown_claim(word: &str, claims: &[DebateClaim]) -> UnknownClaim {
     let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
     let letters = TOPICS.iter().flat_map(|topic| topic.letters).copied();
     let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
     let upper = word.to_uppercase();
-    let mut near = suggest::alike(word, &topics);
-    near.extend(suggest::alike(&upper, &ids));
+    let mut near = suggest::similar_words(word, &topics);
+    near.extend(suggest::similar_words(&upper, &ids));
     let hint = if near.is_empty() {
         let topics: Vec<&str> = topics.iter().copied().chain(letters).collect();
         format!(

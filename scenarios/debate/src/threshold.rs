@@ -22,7 +22,7 @@ pub enum Side {
 }
 
 impl Side {
-    pub(crate) fn of(predicate: Predicate, runs: &[Summary]) -> Side {
+    pub(crate) fn from_runs(predicate: Predicate, runs: &[Summary]) -> Side {
         let all = |verdict: &str| runs.iter().all(|run| run.verdicts.get(predicate).as_str() == verdict);
         if all("holds") {
             Side::Holds

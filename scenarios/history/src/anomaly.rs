@@ -27,8 +27,8 @@ use crate::verdict::{Anomaly, Cycle, Dependency, Evidence, Findings, Predicate, 
 /// P4: the resource's data is what no serial order of the grants would have left.
 pub fn data_anomaly(history: &History) -> Verdict {
     let transactions = transactions(history);
-    let versions = Versions::of(&transactions);
-    let graph = Graph::of(&transactions, &versions);
+    let versions = Versions::from_transactions(&transactions);
+    let graph = Graph::from_transactions(&transactions, &versions);
     let mut findings = Findings::new(Predicate::P4);
     for component in components(&graph.successors()) {
         let mut cycles = lost_updates(&transactions, &versions, &component);
@@ -48,7 +48,7 @@ pub fn data_anomaly(history: &History) -> Verdict {
 struct Versions(HashMap<ObjectId, BTreeMap<u64, usize>>);
 
 impl Versions {
-    fn of(transactions: &[Transaction]) -> Self {
+    fn from_transactions(transactions: &[Transaction]) -> Self {
         let mut versions: HashMap<ObjectId, BTreeMap<u64, usize>> = HashMap::new();
         for (index, transaction) in transactions.iter().enumerate() {
             for &(object, version) in &transaction.writes {
@@ -64,7 +64,7 @@ impl Versions {
         Some((version, writer))
     }
 
-    fn after(&self, object: ObjectId, version: u64) -> Option<(u64, usize)> {
+    fn next_version(&self, object: ObjectId, version: u64) -> Option<(u64, usize)> {
         let (&version, &writer) = self.0.get(&object)?.range((Excluded(version), Unbounded)).next()?;
         Some((version, writer))
     }
@@ -76,7 +76,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(transactions: &[Transaction], versions: &Versions) -> Self {
+    fn from_transactions(transactions: &[Transaction], versions: &Versions) -> Self {
         let mut graph = Self { edges: vec![Vec::new(); transactions.len()] };
         for (index, transaction) in transactions.iter().enumerate() {
             let mut edge = |before: usize, after: usize, dependency, object, version, then| {
@@ -92,7 +92,7 @@ impl Graph {
                 }
             };
             for &(object, version) in &transaction.writes {
-                if let Some((then, writer)) = versions.after(object, version) {
+                if let Some((then, writer)) = versions.next_version(object, version) {
                     edge(index, writer, Dependency::WriteWrite, object, version, then);
                 }
             }
@@ -100,7 +100,7 @@ impl Graph {
                 if let Some((version, writer)) = versions.up_to(object, read) {
                     edge(writer, index, Dependency::WriteRead, object, version, read);
                 }
-                if let Some((then, writer)) = versions.after(object, read) {
+                if let Some((then, writer)) = versions.next_version(object, read) {
                     edge(index, writer, Dependency::ReadWrite, object, read, then);
                 }
             }
@@ -165,7 +165,7 @@ fn lost_updates(transactions: &[Transaction], versions: &Versions, component: &[
     for &index in component {
         let reader = &transactions[index];
         for &(object, read) in &reader.reads {
-            let Some((lost, writer)) = versions.after(object, read) else { continue };
+            let Some((lost, writer)) = versions.next_version(object, read) else { continue };
             let own = reader.writes.range((object, lost)..=(object, u64::MAX)).next();
             let Some(&(_, overwritten_by)) = own.filter(|_| writer != index) else { continue };
             if reader.reads.range((object, lost)..(object, overwritten_by)).next().is_some() {

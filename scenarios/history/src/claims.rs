@@ -193,5 +193,5 @@ fn add_span(spans: &mut Vec<Span>, span: Span) {
 }
 
 fn has_passed(deadline: Deadline, reading: &Reading) -> bool {
-    reading.on(deadline.clock) >= i128::from(deadline.reading_ns)
+    reading.clock_ns(deadline.clock) >= i128::from(deadline.reading_ns)
 }

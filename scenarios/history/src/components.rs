@@ -4,7 +4,7 @@
 /// The components with at least two members, each sorted, in order of their first member. `successors[n]`
 /// lists where the edges of node `n` lead; a target that is not a node is ignored.
 pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut search = Search {
+    let mut search = Tarjan {
         successors,
         visited: vec![None; successors.len()],
         on_stack: vec![false; successors.len()],
@@ -21,7 +21,7 @@ pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     search.found
 }
 
-struct Search<'a> {
+struct Tarjan<'a> {
     successors: &'a [Vec<usize>],
     /// For each node: the order in which it was reached, and the earliest node on the stack it can reach.
     visited: Vec<Option<(usize, usize)>>,
@@ -31,7 +31,7 @@ struct Search<'a> {
     found: Vec<Vec<usize>>,
 }
 
-impl Search<'_> {
+impl Tarjan<'_> {
     fn explore(&mut self, root: usize) {
         let mut path = vec![(root, 0)];
         self.enter(root);

@@ -361,7 +361,7 @@ pub struct Reading {
 
 impl Reading {
     /// What the given clock read, in its nanoseconds.
-    pub fn on(&self, clock: ClockKind) -> i128 {
+    pub fn clock_ns(&self, clock: ClockKind) -> i128 {
         match clock {
             ClockKind::Wall => self.wall_ns.into(),
             ClockKind::Monotonic => self.monotonic_ns.into(),

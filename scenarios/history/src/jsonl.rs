@@ -45,7 +45,7 @@ impl History {
         let mut lines = Lines { input, number: 0, buffer: Vec::new() };
         let (_, first) = lines.next()?.ok_or(HistoryError::Empty)?;
         let header = header(first)?;
-        let mut known = Known::default();
+        let mut known = SeenIds::default();
         let mut history = History::new(header);
         while let Some((number, line)) = lines.next()? {
             if history.events().len() == Self::MAX_EVENTS {
@@ -175,18 +175,19 @@ fn header(line: &str) -> Result<Header, HistoryError> {
         version: u64,
     }
     let what = "a history's header";
-    let Versioned { version } = serde_json::from_str(line).map_err(|error| malformed(1, what, &error))?;
+    let Versioned { version } =
+        serde_json::from_str(line).map_err(|error| malformed_line(1, what, &error))?;
     if version != u64::from(Header::VERSION) {
         return Err(HistoryError::Version { found: version });
     }
-    serde_json::from_str(line).map_err(|error| malformed(1, what, &error))
+    serde_json::from_str(line).map_err(|error| malformed_line(1, what, &error))
 }
 
 fn parse(line: &str, number: usize) -> Result<Event, HistoryError> {
-    serde_json::from_str(line).map_err(|error| malformed(number, "an event", &error))
+    serde_json::from_str(line).map_err(|error| malformed_line(number, "an event", &error))
 }
 
-fn malformed(line: usize, expected: &'static str, error: &serde_json::Error) -> HistoryError {
+fn malformed_line(line: usize, expected: &'static str, error: &serde_json::Error) -> HistoryError {
     let text = error.to_string();
     // serde_json counts lines itself, from the one line it was given.
     let cause = text.split(" at line ").next().unwrap_or_default().to_owned();
@@ -195,7 +196,7 @@ fn malformed(line: usize, expected: &'static str, error: &serde_json::Error) -> 
 
 /// What earlier lines said, as far as later lines depend on it.
 #[derive(Default)]
-struct Known {
+struct SeenIds {
     last: TrueNs,
     ended: bool,
     grants: HashMap<CallId, (ClientId, LockId)>,
@@ -203,7 +204,7 @@ struct Known {
     versions: HashSet<(ObjectId, u64)>,
 }
 
-impl Known {
+impl SeenIds {
     fn check(&mut self, event: &Event, header: &Header) -> Result<(), String> {
         if self.ended {
             return Err("an event after `run_ended`: it must be the last line".to_owned());
@@ -213,7 +214,7 @@ impl Known {
             return Err(format!("`at` is {at}, but the line before has {last}: sort the events by `at`"));
         }
         self.last = event.at;
-        named(&event.what, header)?;
+        check_names(&event.what, header)?;
         self.grant(&event.what)?;
         self.version(&event.what, header)?;
         self.ended = matches!(event.what, EventKind::RunEnded { .. });
@@ -258,7 +259,7 @@ impl Known {
 }
 
 /// Whether the header names every id in the event.
-fn named(what: &EventKind, header: &Header) -> Result<(), String> {
+fn check_names(what: &EventKind, header: &Header) -> Result<(), String> {
     let known = |kind: &str, id: u32, names: &[String]| match usize::try_from(id) {
         Ok(index) if index < names.len() => Ok(()),
         _ => Err(format!("unknown {kind} {id}: the header names {} of them, counted from 0", names.len())),

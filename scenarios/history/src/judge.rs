@@ -113,16 +113,18 @@ fn check_with(predicate: Predicate, history: &History, claims: &[Claim]) -> Verd
 /// Why nothing can be said to hold in this history, if so.
 fn doubt(history: &History) -> Option<String> {
     let reason = match history.outcome() {
-        Some(RunOutcome::Completed) => return doubted(history),
+        Some(RunOutcome::Completed) => return recorded_doubt(history),
         Some(RunOutcome::Stalled) => {
             let stalled = "the world stalled: nothing could happen any more, with work unfinished";
-            return Some(doubted(history).map_or(stalled.to_owned(), |why| format!("{stalled}; {why}")));
+            return Some(
+                recorded_doubt(history).map_or(stalled.to_owned(), |why| format!("{stalled}; {why}")),
+            );
         }
         Some(RunOutcome::EventBudget) => "the run used up its budget of events",
         Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
         Some(RunOutcome::MemoryBudget) => "the run used up its budget of memory",
         Some(RunOutcome::Halted) => {
-            return doubted(history)
+            return recorded_doubt(history)
                 .or_else(|| Some("the run was ended before its programs were".to_owned()));
         }
         None => "the history was cut short: it has no `run_ended`",
@@ -130,7 +132,7 @@ fn doubt(history: &History) -> Option<String> {
     Some(reason.to_owned())
 }
 
-fn doubted(history: &History) -> Option<String> {
+fn recorded_doubt(history: &History) -> Option<String> {
     history.events().iter().find_map(|event| match &event.what {
         EventKind::Inconclusive { why } => Some(why.clone()),
         _ => None,

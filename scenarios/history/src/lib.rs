@@ -24,7 +24,7 @@
 //! let verdicts = judge(&history);
 //! let overlap = &verdicts.get(Predicate::P1).evidence()[0];
 //! assert_eq!(
-//!     overlap.in_words(history.header()),
+//!     overlap.sentence(history.header()),
 //!     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s; c2's monotonic clock read 12.031 s when it began"#,
 //! );
 //! ```

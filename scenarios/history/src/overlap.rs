@@ -30,7 +30,7 @@ pub fn valid_overlap(history: &History) -> Verdict {
 
 /// P1, given the history's claims.
 pub(crate) fn claim_overlap_of(history: &History, claims: &[Claim]) -> Verdict {
-    let held = claims.iter().enumerate().map(|(claim, it)| Held { claim, span: it.span });
+    let held = claims.iter().enumerate().map(|(claim, it)| HeldSpan { claim, span: it.span });
     check(history, Predicate::P1, claims, held.collect())
 }
 
@@ -38,24 +38,24 @@ pub(crate) fn claim_overlap_of(history: &History, claims: &[Claim]) -> Verdict {
 pub(crate) fn valid_overlap_of(history: &History, claims: &[Claim]) -> Verdict {
     let mut held = Vec::with_capacity(claims.len());
     for (claim, it) in claims.iter().enumerate() {
-        held.extend(it.valid.iter().map(|&span| Held { claim, span }));
+        held.extend(it.valid.iter().map(|&span| HeldSpan { claim, span }));
     }
     check(history, Predicate::P2, claims, held)
 }
 
 /// A claim, or a valid part of one.
 #[derive(Clone, Copy)]
-struct Held {
+struct HeldSpan {
     claim: usize,
     span: Span,
 }
 
-fn check(history: &History, predicate: Predicate, claims: &[Claim], held: Vec<Held>) -> Verdict {
+fn check(history: &History, predicate: Predicate, claims: &[Claim], held: Vec<HeldSpan>) -> Verdict {
     let mut readings = None;
     let mut findings = Findings::new(predicate);
     // A break means that there is enough evidence already.
     let _ = sweep(claims, held, |first, second| {
-        let readings = readings.get_or_insert_with(|| Readings::of(history));
+        let readings = readings.get_or_insert_with(|| Readings::from_history(history));
         findings.push(Evidence::Overlap(overlap(predicate, claims, readings, first, second)))
     });
     findings.into_verdict()
@@ -64,8 +64,8 @@ fn check(history: &History, predicate: Predicate, claims: &[Claim], held: Vec<He
 /// Calls `found` once for each overlapping pair, in the order in which overlaps begin.
 fn sweep(
     claims: &[Claim],
-    mut held: Vec<Held>,
-    mut found: impl FnMut(Held, Held) -> ControlFlow<()>,
+    mut held: Vec<HeldSpan>,
+    mut found: impl FnMut(HeldSpan, HeldSpan) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     // Those of no length first: what begins at that instant only touches them.
     held.sort_by_key(|it| (it.span.from, !it.span.is_empty(), it.claim));
@@ -109,8 +109,8 @@ fn overlap(
     predicate: Predicate,
     claims: &[Claim],
     readings: &Readings,
-    first: Held,
-    second: Held,
+    first: HeldSpan,
+    second: HeldSpan,
 ) -> Overlap {
     let pair = [&claims[first.claim], &claims[second.claim]];
     let from = second.span.from;
@@ -136,7 +136,7 @@ fn overlap(
 struct Readings(HashMap<(ClientId, TrueNs), Reading>);
 
 impl Readings {
-    fn of(history: &History) -> Self {
+    fn from_history(history: &History) -> Self {
         let known = history.events().iter().filter_map(|event| match event.what {
             EventKind::Granted { client, reading, .. } | EventKind::Clocks { client, reading } => {
                 Some(((client, event.at), reading))

@@ -54,7 +54,7 @@ impl Resource {
         if self.rules.fence_reads {
             // A holder reads before it writes with the same number, so only a lower one is stale here,
             // however strict the check on writes is.
-            self.fence(request.lock, request.fencing, self.rules.fencing.for_reads())?;
+            self.fence(request.lock, request.fencing, self.rules.fencing.reading_check())?;
         }
         Ok(content)
     }
@@ -143,7 +143,7 @@ pub enum FencingCheck {
 }
 
 impl FencingCheck {
-    fn for_reads(self) -> Self {
+    fn reading_check(self) -> Self {
         match self {
             FencingCheck::Off => FencingCheck::Off,
             FencingCheck::RejectLower | FencingCheck::RejectLowerOrEqual => FencingCheck::RejectLower,

@@ -29,17 +29,17 @@ impl Evidence {
     ///     clocks: [ClockSpan { clock: ClockKind::Monotonic, from: None, to: None }; 2],
     /// });
     /// assert_eq!(
-    ///     evidence.in_words(&header),
+    ///     evidence.sentence(&header),
     ///     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s"#,
     /// );
     /// ```
-    pub fn in_words(&self, header: &Header) -> String {
+    pub fn sentence(&self, header: &Header) -> String {
         match self {
             Evidence::Overlap(it) => overlap(it, header),
             Evidence::StaleWrite(it) => stale_write(it, header),
             Evidence::Cycle(it) => cycle(it, header),
             Evidence::WrongKey(it) => wrong_key(it, header),
-            Evidence::Waited(it) => waited(it, header),
+            Evidence::Waited(it) => wait_sentence(it, header),
             Evidence::LongWait(it) => long_wait(it, header),
             Evidence::Omitted { predicate, listed } => {
                 format!("{predicate} was violated more often than the {listed} times listed")
@@ -53,11 +53,11 @@ impl ClockKind {
     ///
     /// ```
     /// # use doublehold_history::ClockKind;
-    /// assert_eq!(ClockKind::Monotonic.in_words(14_000_400_000), "14.000 s");
-    /// assert_eq!(ClockKind::Wall.in_words(1_767_225_612_031_000_000), "2026-01-01 00:00:12.031 UTC");
+    /// assert_eq!(ClockKind::Monotonic.format_reading(14_000_400_000), "14.000 s");
+    /// assert_eq!(ClockKind::Wall.format_reading(1_767_225_612_031_000_000), "2026-01-01 00:00:12.031 UTC");
     /// ```
-    pub fn in_words(self, reading_ns: i128) -> String {
-        on_clock(self, reading_ns)
+    pub fn format_reading(self, reading_ns: i128) -> String {
+        clock_clause(self, reading_ns)
     }
 }
 
@@ -70,7 +70,7 @@ fn overlap(it: &Overlap, header: &Header) -> String {
     };
     let mut words = format!(r#"{first} and {second} {how} "{lock}" {}"#, shared_time(it));
     for (client, clocks) in it.clients.iter().zip(&it.clocks) {
-        words.push_str(&on_own_clock(*client, clocks, it.from == it.to, header));
+        words.push_str(&own_clock_clause(*client, clocks, it.from == it.to, header));
     }
     words
 }
@@ -84,10 +84,11 @@ fn shared_time(it: &Overlap) -> String {
     format!("for {} of true time, from {from} {until} {to}", duration(it.to.since(it.from)))
 }
 
-fn on_own_clock(client: ClientId, clocks: &ClockSpan, at_once: bool, header: &Header) -> String {
+fn own_clock_clause(client: ClientId, clocks: &ClockSpan, at_once: bool, header: &Header) -> String {
     let (client, clock) = (header.client(client), clocks.clock.as_str());
-    let read =
-        |reading: Option<crate::Reading>| reading.map(|it| on_clock(clocks.clock, it.on(clocks.clock)));
+    let read = |reading: Option<crate::Reading>| {
+        reading.map(|it| clock_clause(clocks.clock, it.clock_ns(clocks.clock)))
+    };
     match (read(clocks.from), read(clocks.to)) {
         (Some(from), Some(_)) if at_once => {
             format!("; on {client}'s {clock} clock at {from}")
@@ -132,11 +133,11 @@ fn cycle(it: &Cycle, header: &Header) -> String {
             write.then,
         );
     }
-    let steps: Vec<String> = it.steps.iter().map(|step| in_order(step, header)).collect();
+    let steps: Vec<String> = it.steps.iter().map(|step| step_clause(step, header)).collect();
     format!("{name}: no serial order explains that {}", steps.join(", and "))
 }
 
-fn in_order(step: &Step, header: &Header) -> String {
+fn step_clause(step: &Step, header: &Header) -> String {
     let object = header.object(step.object);
     let before = who(step.before_client, step.before, header);
     let after = who(step.after_client, step.after, header);
@@ -178,7 +179,7 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
     )
 }
 
-fn waited(it: &Waited, header: &Header) -> String {
+fn wait_sentence(it: &Waited, header: &Header) -> String {
     let clients = clients(&it.clients, header);
     let lock = header.lock(it.lock);
     let (from, to) = (instant(it.from), instant(it.to));
@@ -228,7 +229,7 @@ fn clients(ids: &[ClientId], header: &Header) -> String {
     list(&ids.iter().map(|&client| header.client(client)).collect::<Vec<_>>())
 }
 
-fn on_clock(clock: ClockKind, ns: i128) -> String {
+fn clock_clause(clock: ClockKind, ns: i128) -> String {
     match clock {
         ClockKind::Wall => utc(ns),
         ClockKind::Monotonic | ClockKind::Boot => seconds(ns),

@@ -20,10 +20,10 @@ pub fn stale_effect(history: &History) -> Verdict {
     for event in history.events() {
         match event.what {
             EventKind::Granted { client, grant, lock, within, .. } => {
-                grants.add(Given { at: event.at, client, grant }, lock, within)
+                grants.add(GrantRecord { at: event.at, client, grant }, lock, within)
             }
             EventKind::WriteApplied { client, grant, object, version, .. } => {
-                let Some((lock, given, later)) = grants.succeeded(grant) else { continue };
+                let Some((lock, given, later)) = grants.grant_and_successor(grant) else { continue };
                 let stale = StaleWrite {
                     lock,
                     object,
@@ -49,19 +49,19 @@ pub fn stale_effect(history: &History) -> Verdict {
 /// The grants so far, in order, for each lock.
 #[derive(Default)]
 struct Grants {
-    of_lock: HashMap<LockId, Vec<Given>>,
+    of_lock: HashMap<LockId, Vec<GrantRecord>>,
     place: HashMap<CallId, (LockId, usize)>,
 }
 
 #[derive(Clone, Copy)]
-struct Given {
+struct GrantRecord {
     at: TrueNs,
     client: ClientId,
     grant: CallId,
 }
 
 impl Grants {
-    fn add(&mut self, given: Given, lock: LockId, within: Option<CallId>) {
+    fn add(&mut self, given: GrantRecord, lock: LockId, within: Option<CallId>) {
         if self.place.contains_key(&given.grant) {
             return;
         }
@@ -75,7 +75,7 @@ impl Grants {
     }
 
     /// The grant and the one right after it, if there is one already.
-    fn succeeded(&self, grant: CallId) -> Option<(LockId, Given, Given)> {
+    fn grant_and_successor(&self, grant: CallId) -> Option<(LockId, GrantRecord, GrantRecord)> {
         let &(lock, place) = self.place.get(&grant)?;
         let order = self.of_lock.get(&lock)?;
         Some((lock, *order.get(place)?, *order.get(place + 1)?))

@@ -64,9 +64,9 @@ pub(crate) fn long_waits(waits: &[Wait], claims: &[Claim], bound_ns: u64) -> Vec
     if too_long.peek().is_none() {
         return Vec::new();
     }
-    let holders = Holders::of(claims);
+    let holders = Holders::from_claims(claims);
     let long_wait = |&Wait { client, lock, from, to, end }: &Wait| {
-        let (held_by, held_ns) = (holders.between(lock, from, to), holders.held_ns(lock, from, to));
+        let (held_by, held_ns) = (holders.holders_during(lock, from, to), holders.held_ns(lock, from, to));
         LongWait { lock, client, from, to, held_by, held_ns, bound_ns, end }
     };
     too_long.map(long_wait).collect()
@@ -82,7 +82,7 @@ struct Holders {
 }
 
 impl Holders {
-    fn of(claims: &[Claim]) -> Self {
+    fn from_claims(claims: &[Claim]) -> Self {
         let mut sorted: Vec<&Claim> = claims.iter().filter(|claim| !claim.span.is_empty()).collect();
         sorted.sort_by_key(|claim| claim.span.from);
         let mut holders = Holders::default();
@@ -104,7 +104,7 @@ impl Holders {
     }
 
     /// Some of the clients that held the lock at some time in `from..to`, in order of id.
-    fn between(&self, lock: LockId, from: TrueNs, to: TrueNs) -> Vec<ClientId> {
+    fn holders_during(&self, lock: LockId, from: TrueNs, to: TrueNs) -> Vec<ClientId> {
         let of_lock = self.by_client.range((lock, ClientId(0))..=(lock, ClientId(u32::MAX)));
         let held = of_lock.filter(|(_, claims)| {
             let first = claims.partition_point(|&(_, latest)| latest <= from);

@@ -22,7 +22,7 @@ pub fn wrong_release(history: &History) -> Verdict {
         if by == held {
             continue;
         }
-        let grants = grants.get_or_insert_with(|| Grants::of(history));
+        let grants = grants.get_or_insert_with(|| Grants::from_history(history));
         let held_client = grants.owners.get(&held).copied();
         let by_granted = grants.granted.contains(&by);
         let wrong = WrongKey { at: event.at, node, lock, op, client, by, by_granted, held, held_client };
@@ -31,7 +31,7 @@ pub fn wrong_release(history: &History) -> Verdict {
         }
     }
     match findings.into_verdict() {
-        Verdict::Holds => match unattributed(history) {
+        Verdict::Holds => match unattributed_change(history) {
             Some(why) => Verdict::Inconclusive(why),
             None if is_watched(history) => Verdict::Holds,
             None => Verdict::Inconclusive(UNWATCHED.to_owned()),
@@ -50,7 +50,7 @@ pub(crate) fn is_watched(history: &History) -> bool {
     history.header().keys_watched || history.events().iter().any(|event| is_of_a_key(&event.what))
 }
 
-fn unattributed(history: &History) -> Option<String> {
+fn unattributed_change(history: &History) -> Option<String> {
     history.events().iter().find_map(|event| match &event.what {
         EventKind::Unattributed { why, .. } => Some(why.clone()),
         _ => None,
@@ -64,7 +64,7 @@ struct Grants {
 }
 
 impl Grants {
-    fn of(history: &History) -> Self {
+    fn from_history(history: &History) -> Self {
         let events = || history.events().iter().map(|event| &event.what);
         let granted = events().filter_map(|what| match what {
             EventKind::Granted { grant, .. } => Some(*grant),

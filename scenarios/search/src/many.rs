@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::Prepared;
-use doublehold_scenarios::pool::{Crew, Foreman, Hand, Stuck, cores, in_order};
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, Stuck, cores, run_in_order};
 use doublehold_scenarios::report::Summary;
 use doublehold_sim::Seed;
 
@@ -112,7 +112,7 @@ fn run_in_blocks<P: Prepared + 'static>(
         }
         tally
     };
-    in_order(Crew { jobs: many.jobs, ahead: AHEAD }, many.patience, &mut blocks, work)?;
+    run_in_order(Crew { jobs: many.jobs, ahead: AHEAD }, many.patience, &mut blocks, work)?;
     Ok(blocks.tally)
 }
 
@@ -135,7 +135,7 @@ impl<U: FnMut(&Tally) -> ControlFlow<()>> Foreman for Blocks<U> {
         Some(first..=first.saturating_add(self.size - 1).min(self.last))
     }
 
-    fn told(&mut self, later: Tally) -> ControlFlow<()> {
+    fn receive(&mut self, later: Tally) -> ControlFlow<()> {
         self.tally.merge(later);
         ControlFlow::Continue(())
     }

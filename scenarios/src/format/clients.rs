@@ -43,7 +43,7 @@ pub(super) fn tables<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 }
 
 /// Reads one `[[clients]]` table of a run that ends after `time_limit`.
-pub(super) fn read(
+pub(super) fn read_client(
     field: &Field<'_>,
     hosts: &Hosts,
     lock: &Chosen<'_>,
@@ -58,7 +58,7 @@ pub(super) fn read(
         host: hosts.client(&client.require("name", "\"c1\"")?)?,
         // Read when all clients are known: see `when::start`.
         start: None,
-        program: program::read(
+        program: program::read_program(
             &client.require("program", "[\"acquire\", \"work 1s\", \"release\"]")?,
             things,
         )?,

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw};
-use doublehold_text::{signed_typed, suggest, typed};
+use doublehold_text::{file_duration, signed_file_duration, suggest};
 use toml::{Table, Value};
 
 use super::key::Choices;
 use super::key::{Key, words_of};
-use super::possible::Setting;
 use super::problem::Result;
+use super::reachable::Setting;
 use super::section::{Field, Section};
-use super::{network, orders, requests, synonyms, units, when};
+use super::{network, requests, role_changes, synonyms, units, when};
 use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::model::when::When;
@@ -45,11 +45,11 @@ fn keys_of(kind: &Effect) -> Vec<&'static str> {
 }
 
 fn may_last(kind: &Effect) -> bool {
-    kind.over(&Names::default()).is_some()
+    kind.recovery_text(&Names::default()).is_some()
 }
 
 /// Reads one `[[faults]]` table.
-pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<Fault> {
+pub(super) fn read_fault(field: &Field<'_>, setting: &Setting<'_>) -> Result<Fault> {
     let kinds = Effect::prototypes();
     let mut known: Vec<&str> = EVERY.to_vec();
     known.extend(kinds.iter().flat_map(keys_of));
@@ -62,9 +62,9 @@ pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<Fault> {
         fill(key, slot, &fault, setting)?;
     }
     check(&effect, &fault, setting)?;
-    let at = when::read(&fault.require("at", "\"c1's grant\"")?, setting)?;
+    let at = when::read_when(&fault.require("at", "\"c1's grant\"")?, setting)?;
     Ok(Fault {
-        lasting: lasting(&fault, &effect)?,
+        lasting: read_duration(&fault, &effect)?,
         each: each(&fault, &at)?,
         at,
         optional: fault.flag_or("optional", false)?,
@@ -85,7 +85,7 @@ fn refuse_misfits(fault: &Section<'_>, kind: &Effect) -> Result<()> {
 }
 
 /// For how long. Code that is stopped for ever is dead, which is another fault: those need a duration.
-fn lasting(fault: &Section<'_>, effect: &Effect) -> Result<Option<Duration>> {
+fn read_duration(fault: &Section<'_>, effect: &Effect) -> Result<Option<Duration>> {
     match (fault.get("for"), effect.kind().nature) {
         (Some(lasting), Nature::Death) => lasting.duration().map(Some),
         (Some(lasting), _) => lasting.positive_duration().map(Some),
@@ -121,7 +121,7 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
         Nature::Disk | Nature::Data | Nature::Role | Nature::Service => {
             let hosts = fault.require("host", "\"A\"")?;
             refuse_other_roles(&hosts, kind.word, setting)?;
-            orders::check(effect, fault, &hosts, setting)
+            role_changes::check(effect, fault, &hosts, setting)
         }
         Nature::Stop | Nature::Death | Nature::Clock | Nature::ClockOnce => Ok(()),
     }
@@ -147,23 +147,24 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
             *hosts = setting.hosts.names_of(&require(&example(key, setting))?)?;
         }
         Slot::Tell(nodes) => {
-            *nodes = fault.get(key).map(|field| orders::told(&field, setting)).transpose()?;
+            *nodes =
+                fault.get(key).map(|field| role_changes::read_told_nodes(&field, setting)).transpose()?;
         }
-        Slot::Master(node) => *node = orders::master(key, fault, setting)?,
+        Slot::Master(node) => *node = role_changes::master(key, fault, setting)?,
         Slot::Flag(flag) => *flag = fault.flag_or(key, *flag)?,
         Slot::Step(by_ns) => *by_ns = step(&require("\"+10s\"")?)?,
         Slot::Rate(by) => *by = require("\"1/100\"")?.rate()?,
         Slot::Clock(clock) => *clock = require("\"wall\"")?.choice(CLOCKS)?,
         Slot::Delay(example, by) => *by = require(example)?.positive_duration()?,
         Slot::Resync(after) => *after = fault.get(key).map(|field| field.duration()).transpose()?,
-        Slot::Law(by) => *by = bounded(&require("\"1s..3s\"")?)?,
+        Slot::Law(by) => *by = bounded_law(&require("\"1s..3s\"")?)?,
         Slot::Probability(chance) => *chance = require("\"1/10\"")?.probability()?,
     }
     Ok(())
 }
 
 /// A law that has a longest time, which is some time.
-pub(super) fn bounded(field: &Field<'_>) -> Result<DelayLaw> {
+pub(super) fn bounded_law(field: &Field<'_>) -> Result<DelayLaw> {
     let law = field.law()?;
     match law.longest() {
         None => {
@@ -181,7 +182,7 @@ pub(super) fn bounded(field: &Field<'_>) -> Result<DelayLaw> {
 /// Hosts that there are: a client does something to, or hears nothing of, the last node.
 fn example(key: &str, setting: &Setting<'_>) -> String {
     let role = if key == "to" { Role::Node } else { Role::Client };
-    let hosts = setting.hosts.of(role);
+    let hosts = setting.hosts.hosts_of_role(role);
     hosts.last().map_or("\"A\"".to_owned(), |host| format!("\"{}\"", setting.hosts.name(*host)))
 }
 
@@ -206,20 +207,20 @@ pub(crate) fn write(fault: &Fault) -> Table {
     }
     put("optional", (*optional).into());
     if let Some(lasting) = lasting {
-        put("for", typed(*lasting).into());
+        put("for", file_duration(*lasting).into());
     }
     for (key, slot) in effect.clone().fields() {
         let value = match slot {
             Slot::Hosts(hosts) => names(hosts),
             Slot::Tell(None) | Slot::Resync(None) => continue,
-            Slot::Resync(Some(after)) => typed(*after).into(),
+            Slot::Resync(Some(after)) => file_duration(*after).into(),
             Slot::Tell(Some(nodes)) => names(nodes),
             Slot::Master(node) => node.as_str().into(),
             Slot::Flag(flag) => (*flag).into(),
-            Slot::Step(by_ns) => signed_typed(*by_ns).into(),
+            Slot::Step(by_ns) => signed_file_duration(*by_ns).into(),
             Slot::Rate(by) => by.to_string().into(),
             Slot::Clock(clock) => clock.name().into(),
-            Slot::Delay(_, by) => typed(*by).into(),
+            Slot::Delay(_, by) => file_duration(*by).into(),
             Slot::Law(by) => units::law_value(by),
             Slot::Probability(chance) => chance.to_string().into(),
         };

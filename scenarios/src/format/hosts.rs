@@ -81,7 +81,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Names and numbers all hosts, and sets their clocks.
-    pub(super) fn read(root: &Section<'_>, clients: &[Field<'_>]) -> Result<Hosts> {
+    pub(super) fn parse(root: &Section<'_>, clients: &[Field<'_>]) -> Result<Hosts> {
         let mut hosts = Hosts { plans: Vec::new() };
         for field in node_names(root)? {
             hosts.add(&field, Role::Node)?;
@@ -166,7 +166,7 @@ impl Hosts {
 
     fn read_clocks(&mut self, root: &Section<'_>) -> Result<()> {
         for (name, field) in root.section("clocks", &[])?.fields() {
-            let host = self.named(name, &field)?;
+            let host = self.require_host(name, &field)?;
             let clocks = field.section(CLOCKS_KEYS)?;
             let offset = clocks.get("offset").map_or(Ok(0), |offset| offset.signed_duration_ns())?;
             let drift = clocks.get("drift").map_or(Ok(RatePpb(0)), |drift| drift.rate())?;
@@ -182,11 +182,11 @@ impl Hosts {
 
     /// The host a text names.
     pub(super) fn get(&self, field: &Field<'_>) -> Result<HostIndex> {
-        self.named(field.naming("the name of a host", "name one host")?, field)
+        self.require_host(field.naming("the name of a host", "name one host")?, field)
     }
 
-    fn named(&self, name: &str, field: &Field<'_>) -> Result<HostIndex> {
-        self.machine(self.find(name).ok_or_else(|| self.unknown(name, field))?, field)
+    fn require_host(&self, name: &str, field: &Field<'_>) -> Result<HostIndex> {
+        self.machine(self.find(name).ok_or_else(|| self.unknown_host(name, field))?, field)
     }
 
     /// A host that is a machine: whatever is done to a thread's is done to all of its process.
@@ -203,7 +203,7 @@ impl Hosts {
     /// The client that a text names, which may be a thread.
     pub(super) fn client(&self, field: &Field<'_>) -> Result<HostIndex> {
         let name = field.naming("the name of a client", "name one client")?;
-        self.find(name).ok_or_else(|| self.unknown(name, field))
+        self.find(name).ok_or_else(|| self.unknown_host(name, field))
     }
 
     /// The clients, threads among them, and no process of several.
@@ -221,7 +221,7 @@ impl Hosts {
         }
     }
 
-    pub(super) fn unknown(&self, name: &str, field: &Field<'_>) -> Problem {
+    pub(super) fn unknown_host(&self, name: &str, field: &Field<'_>) -> Problem {
         let cause = format!("`{}`: there is no host `{}`", field.path, shorten(name));
         field.problem(cause, suggest::hint(name, &self.names()))
     }
@@ -263,7 +263,7 @@ impl Hosts {
     }
 
     /// All hosts of one role.
-    pub(super) fn of(&self, role: Role) -> Vec<HostIndex> {
+    pub(super) fn hosts_of_role(&self, role: Role) -> Vec<HostIndex> {
         (0..self.plans.len()).map(HostIndex).filter(|&host| self.role(host) == role).collect()
     }
 }
@@ -292,7 +292,7 @@ fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<NodesSetup> {
     let nodes = nodes_section(root)?;
     let master = nodes.get("master").map(|field| master(&field, hosts)).transpose()?;
-    let count = hosts.of(Role::Node).len();
+    let count = hosts.hosts_of_role(Role::Node).len();
     let name = lock.descriptor.name;
     match (lock.descriptor.nodes, master) {
         (Nodes::One, _) if count != 1 => {
@@ -307,7 +307,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         }
         (Nodes::Replicated, None) => {
             let cause = format!("the `{name}` lock needs a master");
-            let first = hosts.of(Role::Node).first().map_or("A", |&node| hosts.name(node));
+            let first = hosts.hosts_of_role(Role::Node).first().map_or("A", |&node| hosts.name(node));
             let hint = format!("add `master = \"{first}\"` to `[nodes]`: the other nodes replicate it");
             return Err(nodes.problem(cause, hint));
         }
@@ -382,7 +382,8 @@ fn read_command_times(
     for (name, field) in table.fields().into_iter().filter(|(name, _)| *name != OTHERS) {
         let host = hosts.find(name).filter(|host| hosts.role(*host) == Role::Node);
         let Some(node) = host else {
-            let mut known: Vec<&str> = hosts.of(Role::Node).iter().map(|node| hosts.name(*node)).collect();
+            let mut known: Vec<&str> =
+                hosts.hosts_of_role(Role::Node).iter().map(|node| hosts.name(*node)).collect();
             known.push(OTHERS);
             let cause = format!("`{}`: there is no node `{}`", field.path, shorten(name));
             return Err(field.problem(cause, suggest::hint(name, &known)));

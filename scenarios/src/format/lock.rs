@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
 use doublehold_text::shorten;
-use doublehold_text::{suggest, typed};
+use doublehold_text::{file_duration, suggest};
 use toml::Table;
 
 use super::key::Key;
@@ -54,7 +54,7 @@ pub(super) struct Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
-    pub(super) fn read(
+    pub(super) fn parse(
         root: &Section<'_>,
         nodes: usize,
         locks: &'a [Descriptor],
@@ -66,7 +66,7 @@ impl<'a> Chosen<'a> {
         let typed =
             algorithm.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
         let unknown = || algorithm.must_be("the name of a lock", &by_name::hint(locks, typed));
-        let descriptor = by_name::named(locks, typed).ok_or_else(unknown)?;
+        let descriptor = by_name::find_lock(locks, typed).ok_or_else(unknown)?;
         refuse_misfits(&lock, descriptor, locks)?;
         let ttl_field = lock.require("ttl", "\"10s\"")?;
         let ttl = ttl_field.positive_duration()?;
@@ -164,7 +164,7 @@ fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor])
         if OWN_KEYS.contains(&key) || chosen.switch(key).is_some() {
             continue;
         }
-        if let Some(refused) = fixed(&field, key, chosen, locks) {
+        if let Some(refused) = refuse_fixed(&field, key, chosen, locks) {
             return Err(refused);
         }
         let owners = by_name::either(locks, |lock| lock.switch(key).is_some()).unwrap_or_default();
@@ -176,9 +176,9 @@ fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor])
 }
 
 /// The refusal of a switch that a library has one way only.
-fn fixed(field: &Field<'_>, key: &str, chosen: &Descriptor, locks: &[Descriptor]) -> Option<Problem> {
+fn refuse_fixed(field: &Field<'_>, key: &str, chosen: &Descriptor, locks: &[Descriptor]) -> Option<Problem> {
     let (_, engine) = chosen.profile?;
-    by_name::named(locks, engine)?.switch(key)?;
+    by_name::find_lock(locks, engine)?.switch(key)?;
     let open: Vec<&str> = chosen.switches.iter().map(|switch| switch.name).collect();
     let open = if open.is_empty() { "nothing".to_owned() } else { suggest::list(&open) };
     let cause = format!("`{}`: `{}` is the library as it is, and fixes `{key}`", field.path, chosen.name);
@@ -199,7 +199,7 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
         if let Some(needs) = switch.needs.filter(|_| switch.is_idle(&switches)) {
             match field {
                 None => continue,
-                Some(field) => return Err(alone(&field, needs, descriptor)),
+                Some(field) => return Err(missing_requirement(&field, needs, descriptor)),
             }
         }
         let value = field.map(|field| value(&field, switch, nodes)).transpose()?;
@@ -210,7 +210,7 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
     Ok(switches)
 }
 
-fn alone(field: &Field<'_>, needs: &str, descriptor: &Descriptor) -> Problem {
+fn missing_requirement(field: &Field<'_>, needs: &str, descriptor: &Descriptor) -> Problem {
     let example = match descriptor.switch(needs).and_then(|switch| switch.kind) {
         Some(Kind::Number { least, .. }) => format!("{needs} = {}", least.max(1)),
         Some(Kind::Interval) => format!("{needs} = \"1/3\""),
@@ -273,12 +273,12 @@ pub(super) fn write(lock: &LockSetup) -> Table {
         [name] => put(&mut table, "name", name.as_str()),
         names => put(&mut table, "name", names.to_vec()),
     }
-    put(&mut table, "ttl", typed(*ttl));
+    put(&mut table, "ttl", file_duration(*ttl));
     for (switch, value) in switches.iter() {
         match value {
             Value::Flag(flag) => put(&mut table, switch, *flag),
             Value::Number(number) => put(&mut table, switch, i64::try_from(*number).unwrap_or(i64::MAX)),
-            Value::Duration(duration) => put(&mut table, switch, typed(*duration)),
+            Value::Duration(duration) => put(&mut table, switch, file_duration(*duration)),
             Value::Ratio(_) | Value::Word(_) => put(&mut table, switch, value.to_string()),
         }
     }

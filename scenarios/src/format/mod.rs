@@ -5,31 +5,31 @@
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network` |
-//! | faults, and what only some of them can be wrong about | `fault`, `orders`, `requests` |
-//! | the moments faults wait for, and whether they can come | `when`, `possible` |
-//! | random faults, and what they bring | `weather`, `brought` |
+//! | faults, and what only some of them can be wrong about | `fault`, `role_changes`, `requests` |
+//! | the moments faults wait for, and whether they can come | `when`, `reachable` |
+//! | random faults, and what they bring | `weather`, `attached_fault` |
 //! | the whole scenario from its text | `source` |
-//! | a scenario as a file again, and whether it can be one | `write`, `table`, `numbers`, `made` |
+//! | a scenario as a file again, and whether it can be one | `write`, `table`, `numbers`, `conversions` |
 //! | every word of all these as data, so that a test can demand that each matters | `key`, `vocabulary` |
 //!
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
 //! find out (a fault that could strike and did not) is the runner's to report.
 
-mod brought;
+mod attached_fault;
 mod clients;
+mod conversions;
 mod fault;
 mod hosts;
 mod key;
 mod lock;
-mod made;
 mod network;
 pub(crate) mod numbers;
-mod orders;
-pub(crate) mod possible;
 pub mod problem;
 mod program;
+pub(crate) mod reachable;
 mod requests;
 mod resource;
+mod role_changes;
 pub mod section;
 mod source;
 pub mod synonyms;
@@ -44,10 +44,10 @@ mod write;
 
 use std::time::Duration;
 
-use doublehold_text::{shorten, typed};
+pub use conversions::NoMoment;
+use doublehold_text::{file_duration, shorten};
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
-pub use made::NoMoment;
 pub use source::Source;
 pub use source::seed;
 pub use vocabulary::vocabulary;
@@ -74,10 +74,10 @@ pub fn weather_line(fault: &crate::model::weather::RandomFault) -> Vec<(String, 
         toml::Value::String(text) => text,
         other => other.to_string(),
     };
-    weather::written(fault).into_iter().map(|(key, value)| (key, shown(value))).collect()
+    weather::random_fault_table(fault).into_iter().map(|(key, value)| (key, shown(value))).collect()
 }
 
 /// A duration as files write it.
 pub fn duration_text(duration: Duration) -> String {
-    typed(duration)
+    file_duration(duration)
 }

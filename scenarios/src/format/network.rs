@@ -23,7 +23,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads `[network]`.
-pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkSetup, Vec<Direction>)> {
+pub(super) fn read_network(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkSetup, Vec<Direction>)> {
     let network = root.section("network", KEYS)?;
     let delay = DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(5) };
     let usual = link(&network, &LinkSetup { delay, loss: Probability::NEVER })?;

@@ -16,11 +16,11 @@ pub(crate) type Wrong = (String, String);
 /// Refuses a number of nothing, and two objects of one name, of which a file can hold one.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let refused = |(cause, hint)| ScenarioError::Made { name: scenario.name.clone(), cause, hint };
-    wrong(scenario).map_err(refused)
+    find_wrong(scenario).map_err(refused)
 }
 
 /// The same for whoever runs a scenario that nobody wrote: what is wrong, and the way out.
-pub(crate) fn wrong(scenario: &Scenario) -> Result<(), Wrong> {
+pub(crate) fn find_wrong(scenario: &Scenario) -> Result<(), Wrong> {
     lists(scenario).and_then(|()| hosts(scenario)).and_then(|()| steps(scenario))
 }
 
@@ -38,13 +38,18 @@ fn lists(scenario: &Scenario) -> Result<(), Wrong> {
             let cause = format!("there are two objects `{}`", shorten(&object.name));
             return Err((cause, "name each once".to_owned()));
         }
-        within(&format!("resource.objects.{place}.lock"), "LockId", object.lock.0 as usize, locks.len())?;
+        check_index(
+            &format!("resource.objects.{place}.lock"),
+            "LockId",
+            object.lock.0 as usize,
+            locks.len(),
+        )?;
     }
     Ok(())
 }
 
 fn hosts(scenario: &Scenario) -> Result<(), Wrong> {
-    let known = |place: &str, host: usize| within(place, "HostIndex", host, scenario.hosts.len());
+    let known = |place: &str, host: usize| check_index(place, "HostIndex", host, scenario.hosts.len());
     scenario.nodes.master.map_or(Ok(()), |master| known("nodes.master", master.0))?;
     for (place, (from, to, _)) in scenario.links.iter().enumerate() {
         [from, to].into_iter().try_for_each(|end| known(&format!("links.{place}"), end.0))?;
@@ -66,14 +71,14 @@ fn steps(scenario: &Scenario) -> Result<(), Wrong> {
                 | Step::Extend(lock)
                 | Step::Release(lock) => ("LockId", lock.0, locks),
             };
-            within(&format!("clients.{client}.program.{step}"), id, number as usize, count)?;
+            check_index(&format!("clients.{client}.program.{step}"), id, number as usize, count)?;
         }
     }
     Ok(())
 }
 
 /// Whether there is a thing of this number among so many.
-fn within(place: &str, id: &str, number: usize, count: usize) -> Result<(), Wrong> {
+fn check_index(place: &str, id: &str, number: usize, count: usize) -> Result<(), Wrong> {
     if number < count {
         return Ok(());
     }

@@ -34,7 +34,7 @@ pub(super) struct Things<'a> {
 type Holds = BTreeMap<LockId, usize>;
 
 /// Reads a program.
-pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> {
+pub(super) fn read_program(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> {
     let items = field.items("a list of steps")?;
     if items.is_empty() || items.len() > STEPS_MAX {
         return Err(field.problem(
@@ -53,7 +53,7 @@ pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> 
 }
 
 /// A step as a file says it: its lock or object is named where there are several.
-pub(super) fn written(step: &Step, scenario: &Scenario) -> String {
+pub(super) fn step_text(step: &Step, scenario: &Scenario) -> String {
     let (locks, objects) = (&scenario.lock.names, &scenario.resource.objects);
     let named = |word: &str, name: Option<&str>, count: usize| match name {
         Some(_) if count == 1 => word.to_owned(),
@@ -122,12 +122,12 @@ impl Things<'_> {
 
     fn lock(&self, word: &str, name: &str, item: &Field<'_>) -> Result<LockId> {
         let names: Vec<&str> = self.locks.iter().map(String::as_str).collect();
-        chosen("lock", word, name, &names, item).map(LockId)
+        find_thing("lock", word, name, &names, item).map(LockId)
     }
 
     fn object(&self, word: &str, name: &str, item: &Field<'_>) -> Result<ObjectId> {
         let names: Vec<&str> = self.objects.iter().map(|object| object.name.as_str()).collect();
-        chosen("object", word, name, &names, item).map(ObjectId)
+        find_thing("object", word, name, &names, item).map(ObjectId)
     }
 
     /// What the client may hold after this step. Refuses steps that could never do anything.
@@ -185,7 +185,7 @@ fn work(law: &str, item: &Field<'_>) -> Result<Step> {
 }
 
 /// The place of the thing that a step names, or of the only one there is.
-fn chosen(thing: &str, word: &str, name: &str, names: &[&str], item: &Field<'_>) -> Result<u32> {
+fn find_thing(thing: &str, word: &str, name: &str, names: &[&str], item: &Field<'_>) -> Result<u32> {
     if name.is_empty() {
         return match names {
             [_] => Ok(0),

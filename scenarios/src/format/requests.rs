@@ -2,8 +2,8 @@
 //! another whose replica it is, or which it tells to follow it. Nobody connects to a client.
 
 use super::hosts::Hosts;
-use super::possible::Setting;
 use super::problem::{Problem, Result};
+use super::reachable::Setting;
 use super::section::{Field, Section};
 use crate::model::scenario::{HostIndex, Role};
 use crate::model::weather::HostGroup;
@@ -31,7 +31,7 @@ pub(super) fn check_random(key: &str, field: &Field<'_>, hosts: Option<&Hosts>) 
     for item in field.one_or_many() {
         let name = item.naming("a host or a group of hosts", "name `clients`, `nodes`, or one host")?;
         let of_host = hosts.and_then(|hosts| Some(hosts.role(hosts.find(name)?)));
-        let of_group = HostGroup::named(name).map(|group| match group {
+        let of_group = HostGroup::from_word(name).map(|group| match group {
             HostGroup::Clients => Role::Client,
             HostGroup::Nodes | HostGroup::Master | HostGroup::Replicas => Role::Node,
             HostGroup::Resource => Role::Resource,

@@ -29,7 +29,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
-pub(super) fn read(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
+pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
     let resource = root.section("resource", KEYS)?;
     let rules = ResourceRules {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
@@ -46,7 +46,7 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Resu
         let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
-    let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
+    let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
     Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
 }
 

@@ -138,7 +138,7 @@ impl<'a> Field<'a> {
     }
 
     /// A value outside a file, which messages call `path`.
-    pub fn named(path: &str, node: &'a Item) -> Field<'a> {
+    pub fn from_value(path: &str, node: &'a Item) -> Field<'a> {
         Field { path: path.to_owned(), node }
     }
 
@@ -205,14 +205,14 @@ impl<'a> Field<'a> {
 
     /// A table's key as a name of something.
     pub(crate) fn name_from(&self, key: &str) -> Result<String> {
-        self.limited(key, NAME_MAX)
+        self.check_length(key, NAME_MAX)
     }
 
     fn text_up_to(&self, limit: usize) -> Result<String> {
-        self.limited(self.text()?, limit)
+        self.check_length(self.text()?, limit)
     }
 
-    fn limited(&self, text: &str, limit: usize) -> Result<String> {
+    fn check_length(&self, text: &str, limit: usize) -> Result<String> {
         let text = text.trim();
         if text.is_empty() {
             return Err(self.problem(format!("`{}` is empty", self.path), "say it in words"));
@@ -428,13 +428,13 @@ impl<'a> Field<'a> {
 
     /// The problem that its value is not of that kind.
     pub fn must_be(&self, what: &str, hint: &str) -> Problem {
-        self.problem(format!("`{}` must be {what}, not {}", self.path, self.node.value.shown()), hint)
+        self.problem(format!("`{}` must be {what}, not {}", self.path, self.node.value.message_text()), hint)
     }
 }
 
 impl ItemValue {
     /// The value as messages show it.
-    fn shown(&self) -> String {
+    fn message_text(&self) -> String {
         match self {
             // In a message a text is not told from the number or the flag that it spells.
             ItemValue::Text(text) if text.parse::<i64>().is_ok() || text.parse::<bool>().is_ok() => {

@@ -11,9 +11,9 @@ use doublehold_text::{shorten, suggest};
 use super::hosts::Hosts;
 use super::key::Key;
 use super::lock::Chosen;
-use super::possible::Setting;
 use super::problem::{ItemOrigin, Problem, Result};
 use super::program::Things;
+use super::reachable::Setting;
 use super::section::{Field, Section};
 use super::tree::{Item, ItemValue};
 use super::{clients, fault, hosts, network, resource, synonyms, weather, when};
@@ -112,14 +112,14 @@ impl Source {
     /// ```
     pub fn read(&self) -> std::result::Result<Scenario, ScenarioError> {
         let read = self.resolve().and_then(|tree| scenario(self, &tree));
-        let mut scenario = read.map_err(|problem| self.refused(problem))?;
+        let mut scenario = read.map_err(|problem| self.refusal(problem))?;
         scenario.sets = self.sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
         Ok(scenario)
     }
 
     /// Reads the scenario from a tree that is part of another file.
     pub fn read_tree(&self, tree: &Item) -> std::result::Result<Scenario, ScenarioError> {
-        scenario(self, tree).map_err(|problem| self.refused(problem))
+        scenario(self, tree).map_err(|problem| self.refusal(problem))
     }
 
     /// The names of the file's variants, in file order.
@@ -132,7 +132,7 @@ impl Source {
             let tree = Item::parse(&self.text)?;
             variants(&Section::root(&tree, KEYS)?)?.iter().map(variant_name).collect()
         };
-        names().map_err(|problem| self.refused(problem))
+        names().map_err(|problem| self.refusal(problem))
     }
 
     /// The place at which the file, or a change to it, says what is at a path such as `faults.0`, or else above that;
@@ -154,7 +154,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn refused(&self, problem: Problem) -> ScenarioError {
+    pub(crate) fn refusal(&self, problem: Problem) -> ScenarioError {
         let place = self.place(problem.origin);
         let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
         ScenarioError::Refused {
@@ -171,7 +171,7 @@ impl Source {
         let mut tree = Item::parse(&self.text)?;
         let patches = self.variant_patches(&tree)?;
         for (path, patch) in patches {
-            tree.put(&path, patch)?;
+            tree.overlay(&path, patch)?;
         }
         if let ItemValue::Table(table) = &mut tree.value {
             table.remove("variants");
@@ -179,7 +179,7 @@ impl Source {
         for (number, (path, value)) in self.sets.iter().enumerate() {
             let origin = ItemOrigin::Set(number);
             refuse_odd_path(path, origin)?;
-            tree.put(path, Item::parse_value(value, origin)?)?;
+            tree.overlay(path, Item::parse_value(value, origin)?)?;
         }
         Ok(tree)
     }
@@ -259,23 +259,23 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
     let root = Section::root(tree, KEYS)?;
     let words = |key: &str| root.get(key).map_or(Ok(String::new()), |field| field.words());
     let client_tables = clients::tables(&root)?;
-    let hosts = Hosts::read(&root, &client_tables)?;
-    let lock = Chosen::read(
+    let hosts = Hosts::parse(&root, &client_tables)?;
+    let lock = Chosen::parse(
         &root,
-        hosts.of(crate::model::scenario::Role::Node).len(),
+        hosts.hosts_of_role(crate::model::scenario::Role::Node).len(),
         &source.locks,
         source.in_plan,
     )?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
-    let resource = resource::read(&root, &hosts, &lock)?;
+    let resource = resource::read_resource(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
     let things = Things { chosen: &lock, locks: &lock.setup.names, objects: &resource.objects };
-    let read_client = |table| clients::read(table, &hosts, &lock, &things, limits.time);
+    let read_client = |table| clients::read_client(table, &hosts, &lock, &things, limits.time);
     let clients = client_tables.iter().map(read_client).collect::<Result<Vec<_>>>()?;
     for (table, client) in client_tables.iter().zip(&clients) {
         lock.check_steps(table, client)?;
     }
-    let (link, links) = network::read(&root, &hosts)?;
+    let (link, links) = network::read_network(&root, &hosts)?;
     let setting = Setting {
         hosts: &hosts,
         clients: &clients,
@@ -284,7 +284,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         time_limit: limits.time,
     };
     let faults = faults(&root, &setting)?;
-    let weather = weather::read(&root, &hosts, nodes.master, limits.time)?;
+    let weather = weather::read_weather(&root, &hosts, nodes.master, limits.time)?;
     let starts =
         client_tables.iter().map(|table| when::start(table, &setting)).collect::<Result<Vec<_>>>()?;
     let started = |(client, start)| ClientSetup { start, ..client };
@@ -355,7 +355,7 @@ fn verdict(field: &Field<'_>, verdicts: &[(&str, Expected)]) -> Result<Expected>
 }
 
 fn faults(root: &Section<'_>, setting: &Setting<'_>) -> Result<Vec<Fault>> {
-    root.list("faults", fault::FAULTS_MAX)?.iter().map(|field| fault::read(field, setting)).collect()
+    root.list("faults", fault::FAULTS_MAX)?.iter().map(|field| fault::read_fault(field, setting)).collect()
 }
 
 fn limits(root: &Section<'_>) -> Result<Limits> {

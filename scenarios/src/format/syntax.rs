@@ -19,7 +19,7 @@ const TOO_DEEP: &str = "this is nested more than 16 deep";
 /// The refusal of a text that is no TOML, or none of a depth that could mean anything.
 pub(crate) fn refusal(text: &str, error: &Error) -> Problem {
     let (line, cause) = place_and_cause(text, error);
-    if recursed(error) {
+    if is_too_deep(error) {
         return too_deep(ItemOrigin::Line(line));
     }
     if error.message().starts_with("duplicate key")
@@ -32,7 +32,7 @@ pub(crate) fn refusal(text: &str, error: &Error) -> Problem {
 
 /// The line of an error, and what it says, on one line.
 pub(crate) fn place_and_cause(text: &str, error: &Error) -> (usize, String) {
-    if recursed(error) {
+    if is_too_deep(error) {
         // A dotted key comes without its place.
         let line = error.span().map_or_else(|| deepest_line(text), |span| line_at(text, span.start));
         return (line, TOO_DEEP.to_owned());
@@ -42,7 +42,7 @@ pub(crate) fn place_and_cause(text: &str, error: &Error) -> (usize, String) {
 }
 
 /// Whether the parser gave up on the depth of a text.
-pub(crate) fn recursed(error: &Error) -> bool {
+pub(crate) fn is_too_deep(error: &Error) -> bool {
     error.message().contains("recurs")
 }
 

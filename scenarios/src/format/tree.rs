@@ -48,7 +48,7 @@ impl Item {
     ///
     /// If it is no TOML.
     pub fn parse(text: &str) -> Result<Item> {
-        let lines = Lines::of(text);
+        let lines = Lines::from_text(text);
         let document = DeTable::parse(text).map_err(|error| syntax::refusal(text, &error))?;
         let value = ItemValue::Table(table(document.into_inner(), &lines, 0)?);
         Ok(Item { value, origin: ItemOrigin::Line(1) })
@@ -97,7 +97,7 @@ impl Item {
     }
 
     /// The value as a reader would say it, a text without quotes: `2s`, `{ median = "1s", sigma = "3/2" }`.
-    pub fn shown(&self) -> String {
+    pub fn plain_text(&self) -> String {
         self.as_text().map_or_else(|| self.toml(), str::to_owned)
     }
 
@@ -122,14 +122,14 @@ impl Item {
         let document = format!("value = {text}");
         let parsed = match DeTable::parse(&document) {
             Ok(parsed) => parsed,
-            Err(error) if syntax::recursed(&error) => return Err(syntax::too_deep(origin)),
+            Err(error) if syntax::is_too_deep(&error) => return Err(syntax::too_deep(origin)),
             Err(_) => return as_text(),
         };
         // A line break in the text could smuggle in a second key.
         let Ok([(_, value)]) = <[_; 1]>::try_from(parsed.into_inner().into_iter().collect::<Vec<_>>()) else {
             return as_text();
         };
-        let mut node = node(value.into_inner(), ItemOrigin::Line(1), &Lines::of(text), 1)
+        let mut node = node(value.into_inner(), ItemOrigin::Line(1), &Lines::from_text(text), 1)
             .map_err(|problem| problem.at(origin))?;
         node.set_origin(origin);
         Ok(node)
@@ -140,7 +140,7 @@ impl Item {
     /// # Errors
     ///
     /// If the path leads through something else than tables and lists.
-    pub fn put(&mut self, path: &str, patch: Item) -> Result<()> {
+    pub fn overlay(&mut self, path: &str, patch: Item) -> Result<()> {
         if path.split('.').count() > syntax::DEPTH_MAX {
             return Err(syntax::too_deep(patch.origin));
         }
@@ -175,7 +175,7 @@ impl Item {
         match (&mut self.value, patch) {
             (ItemValue::Table(_) | ItemValue::List(_), Item { value: ItemValue::Table(patch), .. }) => {
                 for (name, node) in patch {
-                    self.put(&name, node)?;
+                    self.overlay(&name, node)?;
                 }
             }
             (_, patch) => *self = patch,
@@ -268,7 +268,7 @@ fn node(value: DeValue<'_>, origin: ItemOrigin, lines: &Lines, depth: usize) -> 
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Lines {
+    fn from_text(text: &str) -> Lines {
         Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
     }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, RatePpb};
-use doublehold_text::{SIZES, signed_typed, typed};
+use doublehold_text::{SIZES, file_duration, signed_file_duration};
 
 /// The longest duration a scenario may name. Ten years of true time are far beyond any lease, and far from overflow.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
@@ -122,16 +122,16 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
 }
 
 /// A text with a unit, or a ratio, in one spelling: two that mean the same have the same. `None` if it is neither.
-pub fn in_one_spelling(text: &str) -> Option<String> {
+pub fn normalize_spelling(text: &str) -> Option<String> {
     if let Some((min, max)) = text.split_once("..") {
-        return Some(format!("{}..{}", in_one_spelling(min)?, in_one_spelling(max)?));
+        return Some(format!("{}..{}", normalize_spelling(min)?, normalize_spelling(max)?));
     }
     let ratio = || match text.trim().strip_suffix("ppm") {
         Some(ppm) => Some((ppm.trim().parse().ok()?, 1_000_000)),
         None => ratio(text.trim()),
     };
     if let Ok(ns) = signed_duration_ns(text) {
-        return Some(signed_typed(ns));
+        return Some(signed_file_duration(ns));
     }
     if let Some((numerator, denominator)) = ratio() {
         let divisor = divisor(numerator.unsigned_abs(), denominator.unsigned_abs());
@@ -195,13 +195,15 @@ pub(crate) fn sigma_text(milli: u32) -> String {
 /// A delay law as files write it.
 pub(crate) fn law_value(law: &DelayLaw) -> toml::Value {
     match law {
-        DelayLaw::Fixed(delay) => typed(*delay).into(),
-        DelayLaw::Uniform { min, max } => format!("{}..{}", typed(*min), typed(*max)).into(),
+        DelayLaw::Fixed(delay) => file_duration(*delay).into(),
+        DelayLaw::Uniform { min, max } => format!("{}..{}", file_duration(*min), file_duration(*max)).into(),
         DelayLaw::LogNormal { median, sigma_milli } => toml::Table::from_iter([
-            ("median".to_owned(), typed(*median).into()),
+            ("median".to_owned(), file_duration(*median).into()),
             ("sigma".to_owned(), sigma_text(*sigma_milli).into()),
         ])
         .into(),
-        DelayLaw::Quantiles(delays) => delays.iter().map(|delay| typed(*delay)).collect::<Vec<_>>().into(),
+        DelayLaw::Quantiles(delays) => {
+            delays.iter().map(|delay| file_duration(*delay)).collect::<Vec<_>>().into()
+        }
     }
 }

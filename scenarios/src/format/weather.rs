@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use doublehold_sim::{Probability, RatePpb};
 use doublehold_text::{exact_duration, shorten};
-use doublehold_text::{suggest, typed};
+use doublehold_text::{file_duration, suggest};
 use toml::{Table, Value};
 
-use super::fault::{CLOCKS, bounded};
+use super::fault::{CLOCKS, bounded_law};
 use super::hosts::Hosts;
 use super::key::Choices;
 use super::key::{Key, words_of};
@@ -17,7 +17,7 @@ use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::put;
 use super::tree::Item;
-use super::{brought, requests, synonyms, units};
+use super::{attached_fault, requests, synonyms, units};
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::{HostIndex, Role};
@@ -44,7 +44,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     for kind in &kinds {
         keys.extend(Key::all("weather.faults", &keys_of(kind)));
     }
-    keys.extend(brought::vocabulary());
+    keys.extend(attached_fault::vocabulary());
     keys.extend(Key::words("weather.faults.sign", &words_of(SIGNS)));
     keys.extend(Key::words("weather.faults.clock", &words_of(CLOCKS)));
     keys
@@ -58,7 +58,7 @@ fn kinds() -> Vec<Effect> {
 }
 
 fn may_last(kind: &Effect) -> bool {
-    kind.over(&Names::default()).is_some()
+    kind.recovery_text(&Names::default()).is_some()
 }
 
 /// The keys that mean something to a line of this kind besides those of every line.
@@ -80,7 +80,7 @@ fn has_direction(kind: &Effect) -> bool {
 }
 
 /// Reads `[weather]` of a scenario with these hosts.
-pub(super) fn read(
+pub(super) fn read_weather(
     root: &Section<'_>,
     hosts: &Hosts,
     master: Option<HostIndex>,
@@ -89,7 +89,7 @@ pub(super) fn read(
     let Some(field) = root.get("weather") else { return Ok(None) };
     let table = field.section(&KEYS)?;
     let weather = section(&table, Some(hosts))?;
-    brought::check(&table.list("faults", FAULTS_MAX)?, hosts, master)?;
+    attached_fault::check(&table.list("faults", FAULTS_MAX)?, hosts, master)?;
     if weather.window >= time {
         let cause = format!(
             "`weather.for` is {} and `limits.time` {}: weather must end before the run, or no run could show what \
@@ -129,8 +129,8 @@ pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weat
 /// # Errors
 ///
 /// If anything in it is not what a weather can be.
-pub fn of_node(path: &str, node: &Item) -> Result<Weather> {
-    section(&Field::named(path, node).section(&KEYS)?, None)
+pub fn weather_from_item(path: &str, node: &Item) -> Result<Weather> {
+    section(&Field::from_value(path, node).section(&KEYS)?, None)
 }
 
 fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
@@ -146,7 +146,7 @@ fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
     let window = weather.get("for").map_or(Ok(preset.window), |window| window.positive_duration())?;
     let own = weather.list("faults", FAULTS_MAX)?;
     let own = own.iter().map(|field| line(field, window, hosts)).collect::<Result<Vec<_>>>()?;
-    let kept = kept(preset.faults, weather)?;
+    let kept = filter_kinds(preset.faults, weather)?;
     if let Some(field) = weather.get("for") {
         let too_often = kept.iter().find(|fault| is_too_often(fault.every, window));
         if let Some(RandomFault { effect, every, .. }) = too_often {
@@ -173,7 +173,7 @@ fn is_too_often(every: Duration, window: Duration) -> bool {
 }
 
 /// A preset's lines but for the kinds that are left out.
-fn kept(mut faults: Vec<RandomFault>, weather: &Section<'_>) -> Result<Vec<RandomFault>> {
+fn filter_kinds(mut faults: Vec<RandomFault>, weather: &Section<'_>) -> Result<Vec<RandomFault>> {
     let Some(without) = weather.get("without") else { return Ok(faults) };
     for item in without.one_or_many() {
         let mut kinds: Vec<&str> = faults.iter().map(|fault| fault.effect.kind().word).collect();
@@ -217,7 +217,7 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
                 }
             }
             Slot::Tell(nodes) => {
-                *nodes = line.get(key).map(|field| told(&field, word, hosts)).transpose()?;
+                *nodes = line.get(key).map(|field| read_told_targets(&field, word, hosts)).transpose()?;
             }
             Slot::Master(_) => {}
             Slot::Flag(flag) => *flag = line.flag_or(key, *flag)?,
@@ -226,7 +226,7 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
             Slot::Rate(most) => *most = largest_rate(&line.require(key, "\"1/1000\"")?)?,
             Slot::Clock(clock) => *clock = line.choice_or(key, CLOCKS, *clock)?,
             Slot::Resync(after) => *after = line.get(key).map(|field| field.duration()).transpose()?,
-            Slot::Law(by) => *by = bounded(&line.require(key, "\"1s..3s\"")?)?,
+            Slot::Law(by) => *by = bounded_law(&line.require(key, "\"1s..3s\"")?)?,
             Slot::Probability(chance) => *chance = line.require(key, "\"1/10\"")?.probability()?,
         }
     }
@@ -242,7 +242,8 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
         let cause = format!("`{}`: a `{word}` that is always both ways has no other way round", field.path);
         return Err(field.problem(cause, "leave out the one or the other"));
     }
-    let brings = line.get("brings").map(|field| brought::read(&field, &line, hosts)).transpose()?;
+    let brings =
+        line.get("brings").map(|field| attached_fault::read_attached(&field, &line, hosts)).transpose()?;
     Ok(RandomFault {
         every: every(&line, window)?,
         brings,
@@ -266,7 +267,7 @@ fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
             exact_duration(every),
             exact_duration(window)
         );
-        let least = typed(window / MEAN_MAX as u32);
+        let least = file_duration(window / MEAN_MAX as u32);
         return Err(
             field.problem(cause, format!("use at least \"{least}\", or a shorter `for` of the weather"))
         );
@@ -282,7 +283,7 @@ fn largest_rate(field: &Field<'_>) -> Result<RatePpb> {
 }
 
 /// Whom a promoted node tells, which may be nobody. It does not tell itself, so one that is drawn may stand in here.
-pub(super) fn told(field: &Field<'_>, word: &str, hosts: Option<&Hosts>) -> Result<Names> {
+pub(super) fn read_told_targets(field: &Field<'_>, word: &str, hosts: Option<&Hosts>) -> Result<Names> {
     if field.one_or_many().is_empty() {
         return Ok(Names::default());
     }
@@ -299,7 +300,7 @@ pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Opti
             host.map(|(hosts, host)| hosts.machine(host, &item).map(|host| hosts.role(host))).transpose()?;
         // A weather of its own knows no hosts: a name in it may be a host of the scenario that it is used for.
         let may_be_host = hosts.is_none() || role.is_some();
-        let group = HostGroup::named(name);
+        let group = HostGroup::from_word(name);
         if group.is_none() && !may_be_host {
             let mut known: Vec<&str> = HostGroup::ALL.map(HostGroup::as_str).to_vec();
             known.extend(hosts.iter().flat_map(|hosts| &hosts.plans).map(|host| host.name.as_str()));
@@ -325,19 +326,23 @@ pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Opti
 pub(super) fn write(weather: &Weather) -> Table {
     let Weather { window, swarm, at_steps, faults } = weather;
     let mut table = Table::new();
-    put(&mut table, "for", typed(*window));
+    put(&mut table, "for", file_duration(*window));
     put(&mut table, "swarm", *swarm);
     put(&mut table, "at_steps", at_steps.to_string());
-    put(&mut table, "faults", faults.iter().map(|fault| Value::Table(written(fault))).collect::<Vec<_>>());
+    put(
+        &mut table,
+        "faults",
+        faults.iter().map(|fault| Value::Table(random_fault_table(fault))).collect::<Vec<_>>(),
+    );
     table
 }
 
 /// A line as the table of a file.
-pub(super) fn written(fault: &RandomFault) -> Table {
+pub(super) fn random_fault_table(fault: &RandomFault) -> Table {
     let RandomFault { effect, every, lasting, by, sign, either_way, brings, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);
-    put(&mut table, "every", typed(*every));
+    put(&mut table, "every", file_duration(*every));
     if let Some(lasting) = lasting {
         put(&mut table, "for", units::law_value(lasting));
     }
@@ -346,7 +351,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
         let value: Value = match slot {
             Slot::Hosts(names) => names.0.clone().into(),
             Slot::Tell(None) | Slot::Resync(None) | Slot::Master(_) => continue,
-            Slot::Resync(Some(after)) => typed(*after).into(),
+            Slot::Resync(Some(after)) => file_duration(*after).into(),
             Slot::Tell(Some(nodes)) => nodes.0.clone().into(),
             Slot::Flag(flag) => (*flag).into(),
             Slot::Step(_) | Slot::Delay(..) => {
@@ -369,7 +374,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
         put(&mut table, "either_way", *either_way);
     }
     if let Some(brings) = brings {
-        put(&mut table, "brings", brought::written(brings));
+        put(&mut table, "brings", attached_fault::attached_table(brings));
     }
     if !source.is_empty() {
         put(&mut table, "source", source.as_str());

@@ -18,7 +18,7 @@
 //! `release` or `expiry`.
 //!
 //! A chain reads backwards in time, and each event is counted from the one before it. Whether an event can happen at
-//! all is decided in [`super::possible`].
+//! all is decided in [`super::reachable`].
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ use doublehold_text::suggest;
 use doublehold_text::{exact_duration, shorten};
 
 use super::key::Key;
-use super::possible::Setting;
 use super::problem::{ItemOrigin, Problem, Result};
+use super::reachable::Setting;
 use super::section::Field;
 use super::tree::Item;
 use super::units;
@@ -59,7 +59,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads a text such as `1s after c1's grant`, and refuses a moment that cannot come in this scenario.
-pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
+pub(super) fn read_when(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
     let when = parse(field)?;
     match &when {
         When::At(at) if *at > setting.time_limit => {
@@ -69,7 +69,7 @@ pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
         }
         When::At(_) => {}
         When::On { events, .. } => {
-            events.iter().rev().try_for_each(|nth| setting.check_possible(field, &nth.event))?;
+            events.iter().rev().try_for_each(|nth| setting.check_reachable(field, &nth.event))?;
         }
     }
     Ok(when)
@@ -80,7 +80,7 @@ pub(super) fn start(field: &Field<'_>, setting: &Setting<'_>) -> Result<Option<W
     let client = field.section(super::clients::KEYS)?;
     let Some(start) = client.get("start") else { return Ok(None) };
     let name = client.require("name", "\"c1\"")?.text()?;
-    let when = read(&start, setting)?;
+    let when = read_when(&start, setting)?;
     if waits_for(&when, name) {
         let cause = format!("`{}`: {name} waits for what it does itself", start.path);
         return Err(start.problem(cause, "name a time, or what another client does"));
@@ -101,7 +101,7 @@ fn waits_for(when: &When, name: &str) -> bool {
 /// Reads a moment whose hosts nobody knows yet: the cause and the way out if it is none.
 pub(crate) fn parse_text(text: &str) -> std::result::Result<When, (String, String)> {
     let node = Item::text(text, ItemOrigin::Line(1));
-    parse(&Field::named("the moment", &node)).map_err(|problem| (problem.cause, problem.hint))
+    parse(&Field::from_value("the moment", &node)).map_err(|problem| (problem.cause, problem.hint))
 }
 
 fn parse(field: &Field<'_>) -> Result<When> {
@@ -109,7 +109,7 @@ fn parse(field: &Field<'_>) -> Result<When> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     // A time may have a space before its unit, here as elsewhere.
     if tokens.len() == 1 || units::duration(text.trim()).is_ok() {
-        return at_time(field, text.trim());
+        return read_time(field, text.trim());
     }
     let (after, tokens) = offset(field, &tokens)?;
     let chain: Vec<&[&str]> = tokens.split(|token| *token == AFTER).collect();
@@ -122,7 +122,7 @@ fn parse(field: &Field<'_>) -> Result<When> {
     Ok(When::On { events, after })
 }
 
-fn at_time(field: &Field<'_>, time: &str) -> Result<When> {
+fn read_time(field: &Field<'_>, time: &str) -> Result<When> {
     let at = units::duration(time).map_err(|refusal| {
         let hint = if refusal.hint == units::UNITS_HINT { GRAMMAR } else { refusal.hint };
         let what =
@@ -184,13 +184,13 @@ fn nth(field: &Field<'_>, tokens: &[&str]) -> Result<Nth> {
 
 fn event(field: &Field<'_>, tokens: &[&str]) -> Result<Event> {
     match tokens {
-        [command, EXECUTED, rest @ ..] => executed(field, command, rest),
+        [command, EXECUTED, rest @ ..] => read_executed(field, command, rest),
         [whose, event @ ..] if whose.ends_with("'s") => happening(field, whose.trim_end_matches("'s"), event),
         _ => Err(not_an_event(field, tokens)),
     }
 }
 
-fn executed(field: &Field<'_>, command: &str, rest: &[&str]) -> Result<Event> {
+fn read_executed(field: &Field<'_>, command: &str, rest: &[&str]) -> Result<Event> {
     let (mut client, mut node) = (None, None);
     let mut rest = rest;
     while let [word, name, more @ ..] = rest {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use doublehold_text::{self as words, signed_typed, typed};
+use doublehold_text::{self as words, file_duration, signed_file_duration};
 use toml::{Table, Value};
 
 use super::hosts::OTHERS;
@@ -87,7 +87,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         Persistence::Rdb => "rdb",
     };
     put(&mut table, "persistence", persistence);
-    put(&mut table, "snapshot_interval", typed(*snapshot_interval));
+    put(&mut table, "snapshot_interval", file_duration(*snapshot_interval));
     put(&mut table, "fsync_time", law_value(fsync_time));
     put(&mut table, "command_time", command_time(nodes, scenario));
     let scripts = match scripts {
@@ -98,7 +98,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     if !key_events.is_empty() {
         put(&mut table, "notify_keyspace_events", key_events.as_str());
     }
-    put(&mut table, "restart_after", typed(*restart_after));
+    put(&mut table, "restart_after", file_duration(*restart_after));
     let restart_clock = match restart_clock {
         RestartClock::True => "true-time",
         RestartClock::Wall => "wall",
@@ -106,7 +106,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     };
     put(&mut table, "restart_clock", restart_clock);
     put(&mut table, "min_replicas_to_write", i64::from(*min_replicas_to_write));
-    put(&mut table, "min_replicas_max_lag", typed(*min_replicas_max_lag));
+    put(&mut table, "min_replicas_max_lag", file_duration(*min_replicas_max_lag));
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
     }
@@ -193,7 +193,7 @@ fn clocks(hosts: &[HostSetup]) -> Table {
     let mut table = Table::new();
     for host in hosts.iter().filter(|host| host.wall_offset_ns != 0 || host.drift.0 != 0) {
         let mut clocks = Table::new();
-        put(&mut clocks, "offset", signed_typed(host.wall_offset_ns));
+        put(&mut clocks, "offset", signed_file_duration(host.wall_offset_ns));
         put(&mut clocks, "drift", host.drift.to_string());
         put(&mut table, &host.name, clocks);
     }
@@ -210,14 +210,14 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
     put(
         &mut table,
         "program",
-        program.iter().map(|step| program::written(step, scenario)).collect::<Vec<_>>(),
+        program.iter().map(|step| program::step_text(step, scenario)).collect::<Vec<_>>(),
     );
     if let Some(ttl) = ttl {
-        put(&mut table, "ttl", typed(*ttl));
+        put(&mut table, "ttl", file_duration(*ttl));
     }
     put(&mut table, "rounds", i64::from(*rounds));
     put(&mut table, "retry", law_value(retry));
-    put(&mut table, "give_up_after", typed(*give_up_after));
+    put(&mut table, "give_up_after", file_duration(*give_up_after));
     let on_lost_lock = match on_lost_lock {
         OnLostLock::Stop => "stop",
         OnLostLock::GoOn => "go-on",
@@ -232,14 +232,14 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
 fn limits(limits: &Limits) -> Table {
     let Limits { time, events, memory, obtain_within, obtain_free_within, after_faults } = limits;
     let mut table = Table::new();
-    put(&mut table, "time", typed(*time));
+    put(&mut table, "time", file_duration(*time));
     put(&mut table, "events", i64::try_from(*events).unwrap_or(i64::MAX));
     put(&mut table, "memory", words::bytes(*memory));
     let bounds: [(&str, &Option<Duration>); 2] =
         [("obtain_within", obtain_within), ("obtain_free_within", obtain_free_within)];
     for (key, bound) in bounds {
         if let Some(bound) = bound {
-            put(&mut table, key, typed(*bound));
+            put(&mut table, key, file_duration(*bound));
         }
     }
     put(&mut table, "after_faults", *after_faults);

@@ -174,12 +174,12 @@ impl Cast {
     }
 
     /// The host at such a place.
-    pub(crate) fn ranked(&self, rank: usize) -> Option<HostIndex> {
+    pub(crate) fn host_at_rank(&self, rank: usize) -> Option<HostIndex> {
         self.ranked.get(rank).copied()
     }
 
     /// The name of every machine and every thread, with its host.
-    pub(crate) fn by_name(&self) -> impl Iterator<Item = (&str, HostIndex)> {
+    pub(crate) fn named_hosts(&self) -> impl Iterator<Item = (&str, HostIndex)> {
         self.by_name.iter().map(|(name, host)| (name.as_str(), *host))
     }
 }

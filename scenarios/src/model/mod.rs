@@ -1,7 +1,7 @@
 //! A scenario as data: everything checked, every text a value.
 //!
 //! Knows neither the text it was read from, nor the kernel that runs it, nor the runner. The impls that need those
-//! stand where they are known: `format/made.rs` and `run/engine/lower.rs`. Of the kernel's crate only plain values are
+//! stand where they are known: `format/conversions.rs` and `run/engine/lower.rs`. Of the kernel's crate only plain values are
 //! named here: durations and their laws, rates, chances, kinds of clocks.
 
 pub mod cast;

@@ -39,14 +39,14 @@ pub struct RandomFault {
     /// also both ways: half of these both ways, the rest one way or the other alike.
     pub either_way: bool,
     /// Another fault that each of them brings.
-    pub brings: Option<Brought>,
+    pub brings: Option<AttachedFault>,
     /// Where the numbers come from, or that they are guessed.
     pub source: String,
 }
 
 /// A fault that another brings: it strikes so much later, and never without it. It counts with the one that brings it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brought {
+pub struct AttachedFault {
     /// The kind: a `promote`. Its hosts are those of which one is drawn.
     pub effect: Effect,
     /// How much later, a law that has a longest time.
@@ -104,7 +104,7 @@ impl HostGroup {
     }
 
     /// The group of a word.
-    pub fn named(word: &str) -> Option<HostGroup> {
+    pub fn from_word(word: &str) -> Option<HostGroup> {
         HostGroup::ALL.into_iter().find(|group| group.as_str() == word)
     }
 }

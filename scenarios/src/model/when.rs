@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use doublehold_text::exact_duration;
-use doublehold_text::{every, ordinal, typed};
+use doublehold_text::{every, file_duration, ordinal};
 use serde::{Serialize, Serializer};
 
 /// A moment of a run.
@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 ///
 /// let when = When::from(Event::mark("c2", Mark::Grant))
 ///     .then(Event::executed("SET").by("c1"), 3)
-///     .delayed(Duration::from_secs(1));
+///     .delay_by(Duration::from_secs(1));
 /// assert_eq!(when.to_string(), "1s after the 3rd SET executed for c1 after c2's grant");
 /// assert_eq!(when.words(), "1 s after the 3rd SET executed for c1 after c2's grant");
 /// assert_eq!(When::event("c1", Mark::Check).words(), "at c1's check");
@@ -163,7 +163,7 @@ impl When {
 
     /// This much later.
     #[must_use]
-    pub fn delayed(self, by: Duration) -> When {
+    pub fn delay_by(self, by: Duration) -> When {
         match self {
             When::At(at) => When::At(at + by),
             When::On { events, after } => When::On { events, after: after + by },
@@ -217,9 +217,9 @@ impl From<Event> for When {
 impl fmt::Display for When {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            When::At(at) => f.write_str(&typed(*at)),
+            When::At(at) => f.write_str(&file_duration(*at)),
             When::On { events, after } if after.is_zero() => f.write_str(&chain(events)),
-            When::On { events, after } => write!(f, "{} after {}", typed(*after), chain(events)),
+            When::On { events, after } => write!(f, "{} after {}", file_duration(*after), chain(events)),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! a result does not depend on the number of threads nor on which of them was fast. Few pieces are handed out ahead of
 //! the one that is told of next: memory does not grow with their number.
 //!
-//! Threads of [`in_order`] belong to nobody: one that never comes back is left behind, and its runs are named. Threads
-//! of [`in_order_here`] may borrow, and so have to come back. If the system gives no thread, the asking one works.
+//! Threads of [`run_in_order`] belong to nobody: one that never comes back is left behind, and its runs are named. Threads
+//! of [`run_scoped`] may borrow, and so have to come back. If the system gives no thread, the asking one works.
 //!
 //! Rejected: rayon, which waits for all of its threads, and cannot leave one behind.
 
@@ -50,7 +50,7 @@ pub trait Foreman {
     fn next(&mut self) -> Option<Self::Piece>;
 
     /// Hears of the next result, and says whether to go on.
-    fn told(&mut self, done: Self::Done) -> ControlFlow<()>;
+    fn receive(&mut self, done: Self::Done) -> ControlFlow<()>;
 
     /// Says whether to go on; asked again and again while nothing new is known. `begun` is the number of runs that
     /// were begun.
@@ -100,7 +100,7 @@ pub fn cores() -> NonZeroUsize {
 ///
 /// If a piece does: at once, whatever the others are at.
 #[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
-pub fn in_order<F: Foreman>(
+pub fn run_in_order<F: Foreman>(
     crew: Crew,
     patience: Duration,
     foreman: &mut F,
@@ -121,12 +121,12 @@ where
     lead.lead(shop, foreman, (begun == 0).then_some(&*work))
 }
 
-/// Does all pieces on threads that may borrow, and ends when all of these have. See [`in_order`].
+/// Does all pieces on threads that may borrow, and ends when all of these have. See [`run_in_order`].
 ///
 /// # Panics
 ///
 /// If a piece does.
-pub fn in_order_here<F: Foreman>(
+pub fn run_scoped<F: Foreman>(
     crew: Crew,
     foreman: &mut F,
     work: impl Fn(&Hand<'_>, F::Piece) -> F::Done + Sync,
@@ -159,7 +159,7 @@ pub fn in_order_here<F: Foreman>(
 /// If the work on an item does.
 pub fn each<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let mut all = Each { items: items.iter(), results: Vec::with_capacity(items.len()) };
-    in_order_here(Crew { jobs, ahead: 4 }, &mut all, |_, item| make(item));
+    run_scoped(Crew { jobs, ahead: 4 }, &mut all, |_, item| make(item));
     all.results
 }
 
@@ -177,7 +177,7 @@ impl<'a, T: Sync, R: Send> Foreman for Each<'a, T, R> {
         self.items.next()
     }
 
-    fn told(&mut self, result: R) -> ControlFlow<()> {
+    fn receive(&mut self, result: R) -> ControlFlow<()> {
         self.results.push(result);
         ControlFlow::Continue(())
     }
@@ -205,7 +205,7 @@ struct Lead<P, R> {
 fn shop<P, R>(crew: Crew, patience: Option<Duration>) -> (Shop<P, R>, Lead<P, R>) {
     let (give, pieces) = mpsc::channel();
     let (give_back, given_back) = mpsc::channel();
-    let progress = Progress::of(crew.jobs);
+    let progress = Progress::new(crew.jobs);
     let watch = patience.map(|patience| (progress.watch(patience), patience));
     let most = (crew.jobs.get() * crew.ahead.max(1)) as u64;
     let lead = Lead { give, given_back, most, handed_out: 0, told: 0, early: BTreeMap::new(), watch };
@@ -246,10 +246,10 @@ impl<P: Send, R: Send> Lead<P, R> {
     ) -> Result<(), Stuck> {
         // Whatever ends this ends the others, a panic of the foreman's included.
         let _over = Over(&shop.over);
-        while foreman.goes_on(shop.progress.begun()).is_continue() {
+        while foreman.goes_on(shop.progress.begun_runs()).is_continue() {
             if let Some(done) = self.early.remove(&self.told) {
                 self.told += 1;
-                if foreman.told(done).is_break() {
+                if foreman.receive(done).is_break() {
                     return Ok(());
                 }
                 continue;

@@ -47,12 +47,12 @@ struct Worker {
 
 impl Progress {
     /// As many threads, of which none has begun.
-    pub(super) fn of(jobs: NonZeroUsize) -> Progress {
+    pub(super) fn new(jobs: NonZeroUsize) -> Progress {
         Progress((0..jobs.get()).map(|_| Worker::default()).collect())
     }
 
     /// How many runs were begun.
-    pub(super) fn begun(&self) -> u64 {
+    pub(super) fn begun_runs(&self) -> u64 {
         self.0.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
     }
 
@@ -69,7 +69,7 @@ impl Progress {
 
     /// Watches for runs that do not come back.
     pub(super) fn watch(&self, patience: Duration) -> Watch {
-        Watch { begun: self.begun(), silent: Duration::ZERO, patience }
+        Watch { begun: self.begun_runs(), silent: Duration::ZERO, patience }
     }
 
     /// The seeds of the runs that have not ended.
@@ -96,7 +96,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Asked whenever so much time has passed without news: the runs that do not come back, once that was too long.
     pub(super) fn is_over(&mut self, progress: &Progress, passed: Duration) -> Option<Vec<Seed>> {
-        let before = std::mem::replace(&mut self.begun, progress.begun());
+        let before = std::mem::replace(&mut self.begun, progress.begun_runs());
         self.silent = if before == self.begun { self.silent + passed } else { Duration::ZERO };
         (self.silent >= self.patience).then(|| progress.under_way())
     }
@@ -111,7 +111,7 @@ mod tests {
     /// A search with threads that are slow and begin a run now and then is not stuck, however long it takes.
     #[test]
     fn patience_begins_anew_with_each_run() {
-        let progress = Progress::of(NonZeroUsize::new(2).expect("two"));
+        let progress = Progress::new(NonZeroUsize::new(2).expect("two"));
         let mut watch = progress.watch(Duration::from_secs(3));
         progress.begins(0, Seed(7));
         progress.begins(1, Seed(5));

@@ -28,7 +28,7 @@ impl Foreman for Numbers {
         Some(piece)
     }
 
-    fn told(&mut self, done: u64) -> ControlFlow<()> {
+    fn receive(&mut self, done: u64) -> ControlFlow<()> {
         self.told.push(done);
         if self.told.len() == self.until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -59,13 +59,13 @@ proptest! {
         let crew = Crew { jobs: NonZeroUsize::new(jobs).expect("some"), ahead };
         let expected: Vec<u64> = (0..last).map(|piece| piece * piece).take(until).collect();
         let mut own = numbers(last, until);
-        prop_assert_eq!(in_order(crew, Duration::from_secs(60), &mut own, slowly), Ok(()));
+        prop_assert_eq!(run_in_order(crew, Duration::from_secs(60), &mut own, slowly), Ok(()));
         prop_assert_eq!(&own.told, &expected);
         // What is handed out ahead is bounded.
         let most = own.told.len() + jobs * ahead.max(1);
         prop_assert!(own.next <= most as u64, "{} of {most}", own.next);
         let mut here = numbers(last, until);
-        in_order_here(crew, &mut here, slowly);
+        run_scoped(crew, &mut here, slowly);
         prop_assert_eq!(&here.told, &expected);
     }
 }
@@ -91,8 +91,10 @@ fn a_panic_is_handed_on_at_once_and_the_others_end() {
     };
     for here in [true, false] {
         let ended = catch_unwind(AssertUnwindSafe(|| match here {
-            true => in_order_here(crew, &mut numbers(1_000, usize::MAX), work),
-            false => _ = in_order(crew, Duration::from_secs(3_600), &mut numbers(1_000, usize::MAX), work),
+            true => run_scoped(crew, &mut numbers(1_000, usize::MAX), work),
+            false => {
+                _ = run_in_order(crew, Duration::from_secs(3_600), &mut numbers(1_000, usize::MAX), work)
+            }
         }));
         let panic = ended.expect_err("it is handed on");
         assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
@@ -110,7 +112,7 @@ fn runs_that_do_not_come_back_are_named_and_left_behind() {
         piece
     };
     let patience = Duration::from_millis(200);
-    let stuck = in_order(crew, patience, &mut numbers(50, usize::MAX), work);
+    let stuck = run_in_order(crew, patience, &mut numbers(50, usize::MAX), work);
     assert_eq!(stuck, Err(Stuck { seeds: vec![Seed(103)], patience }));
 }
 

@@ -24,7 +24,7 @@ pub enum StruckAt {
 
 impl StruckAt {
     /// The place of a moment.
-    pub fn of(when: &When) -> StruckAt {
+    pub fn from_when(when: &When) -> StruckAt {
         match when {
             When::At(_) => StruckAt::Time,
             When::On { events, .. } => {
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn a_fault_strikes_where_the_last_event_that_it_waits_for_is() {
         let granted = When::event("c1", Mark::Grant);
-        assert_eq!(StruckAt::of(&granted), StruckAt::Step(StepKind::Mark(Mark::Grant)));
+        assert_eq!(StruckAt::from_when(&granted), StruckAt::Step(StepKind::Mark(Mark::Grant)));
         let boot = granted.then(Event::Boot { host: "A".to_owned() }, 1);
-        assert_eq!(StruckAt::of(&boot), StruckAt::Step(StepKind::Boot));
-        assert_eq!(StruckAt::of(&When::from(Duration::ZERO)), StruckAt::Time);
+        assert_eq!(StruckAt::from_when(&boot), StruckAt::Step(StepKind::Boot));
+        assert_eq!(StruckAt::from_when(&When::from(Duration::ZERO)), StruckAt::Time);
     }
 }

@@ -105,7 +105,7 @@ pub struct Grants {
 
 impl Grants {
     /// Those that a history tells of.
-    pub fn of(history: &History) -> Grants {
+    pub fn from_history(history: &History) -> Grants {
         let events = || history.events().iter().map(|event| &event.what);
         let count = events().filter(|what| matches!(what, EventKind::Granted { .. })).count() as u64;
         let why = |what: &EventKind| match what {
@@ -203,7 +203,7 @@ pub enum Judgement {
 
 impl Judgement {
     /// Compares verdicts with what was expected of a run that ended like this.
-    pub fn of(
+    pub fn compare(
         expect: &BTreeMap<Predicate, Expected>,
         outcome: Option<RunOutcome>,
         verdicts: &Verdicts,
@@ -227,7 +227,7 @@ impl Judgement {
 impl Report {
     /// Compares the verdicts with the scenario's expectation.
     pub fn judgement(&self) -> Judgement {
-        Judgement::of(&self.scenario.expect, self.history.outcome(), &self.verdicts)
+        Judgement::compare(&self.scenario.expect, self.history.outcome(), &self.verdicts)
     }
 
     /// Whether the replay of a plan is the run that the plan is of; `None` if this is no replay, or nobody can tell.

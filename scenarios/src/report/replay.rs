@@ -72,7 +72,7 @@ impl Replay {
                 let same = format!(
                     "NOT AS IN THE PLAN: the run is the same, trace {hash}, and its verdicts are not"
                 );
-                return same + &in_words(verdicts);
+                return same + &compared_text(verdicts);
             }
             Replay::OtherRules { made_under, verdicts } => (made_under, verdicts),
         };
@@ -85,7 +85,7 @@ impl Replay {
             return words + "; every verdict is as in the plan";
         }
         words.insert_str(0, "NOT AS IN THE PLAN: ");
-        words + &in_words(verdicts)
+        words + &compared_text(verdicts)
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn differing(verdicts: &[Compared]) -> impl Iterator<Item = &Compared
     verdicts.iter().filter(|(_, was, is)| was != is)
 }
 
-fn in_words(verdicts: &[Compared]) -> String {
+fn compared_text(verdicts: &[Compared]) -> String {
     let words = |(predicate, was, is): &Compared| format!("; {predicate} was {was} and is {is}");
     differing(verdicts).map(words).collect()
 }

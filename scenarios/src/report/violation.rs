@@ -21,13 +21,13 @@ struct Instance {
 
 impl Violation {
     /// The first violation of a run; `None` if there is none, or it has no moment.
-    pub fn of(report: &Report) -> Option<Violation> {
+    pub fn find_first(report: &Report) -> Option<Violation> {
         let violated = report
             .verdicts
             .iter()
             .find_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)));
         let (predicate, evidence) = violated?;
-        let Instance { lock, clients, from, to, grants, second } = Instance::of(evidence)?;
+        let Instance { lock, clients, from, to, grants, second } = Instance::from_evidence(evidence)?;
         let second = second.map(|(client, grant)| (client, nth(&report.history, client, lock, grant)));
         Some(Violation { predicate, lock, clients, from, to, grants, second })
     }
@@ -37,7 +37,7 @@ impl Violation {
         let same = |it: Instance| {
             it.lock == self.lock && it.clients == self.clients && it.from == self.from && it.to == self.to
         };
-        predicate == self.predicate && Instance::of(evidence).is_some_and(same)
+        predicate == self.predicate && Instance::from_evidence(evidence).is_some_and(same)
     }
 
     /// True if the same happens around that time: to the same clients in any order (P1, P2), or to one of them
@@ -70,22 +70,24 @@ impl Violation {
 
     fn any(&self, verdicts: &Verdicts, since: u64, is_it: impl Fn(&Instance) -> bool) -> bool {
         let Verdict::Violated(evidence) = verdicts.get(self.predicate) else { return false };
-        evidence.iter().any(|it| match Instance::of(it) {
-            Some(it) => it.lock == self.lock && is_it(&it) && since <= it.to.0 && it.from.0 <= self.over().0,
+        evidence.iter().any(|it| match Instance::from_evidence(it) {
+            Some(it) => {
+                it.lock == self.lock && is_it(&it) && since <= it.to.0 && it.from.0 <= self.ends_at().0
+            }
             // The evidence that was left out may be it.
             None => matches!(it, Evidence::Omitted { .. }),
         })
     }
 
     /// From when on nothing counts as the same any more.
-    pub fn over(&self) -> TrueNs {
+    pub fn ends_at(&self) -> TrueNs {
         TrueNs(self.to.0.saturating_add(NEAR_NS))
     }
 }
 
 impl Instance {
     /// `None` for what has no moment.
-    fn of(evidence: &Evidence) -> Option<Instance> {
+    fn from_evidence(evidence: &Evidence) -> Option<Instance> {
         let of_one = |lock, (client, grant), at, second| Instance {
             lock,
             clients: vec![client],

@@ -12,8 +12,8 @@ pub(in crate::run) fn deadline(deadline: lockimpl::Deadline) -> history::Deadlin
     use history::ClockKind;
     let (clock, reading_ns) = match deadline {
         lockimpl::Deadline::Wall(at) => (ClockKind::Wall, at.0),
-        lockimpl::Deadline::Monotonic(at) => (ClockKind::Monotonic, signed(at.0)),
-        lockimpl::Deadline::Boot(at) => (ClockKind::Boot, signed(at.0)),
+        lockimpl::Deadline::Monotonic(at) => (ClockKind::Monotonic, clamp_signed(at.0)),
+        lockimpl::Deadline::Boot(at) => (ClockKind::Boot, clamp_signed(at.0)),
     };
     history::Deadline { clock, reading_ns }
 }
@@ -29,7 +29,7 @@ pub(in crate::run) fn true_time(at: sim::SimTime) -> TrueNs {
 }
 
 /// Which clock of a simulated host the history means.
-pub(in crate::run) fn simulated(clock: history::ClockKind) -> sim::ClockKind {
+pub(in crate::run) fn sim_clock(clock: history::ClockKind) -> sim::ClockKind {
     match clock {
         history::ClockKind::Wall => sim::ClockKind::Wall,
         history::ClockKind::Monotonic => sim::ClockKind::Monotonic,
@@ -53,11 +53,11 @@ pub(in crate::run) fn boot(at: sim::BootTime) -> lockimpl::BootTime {
 }
 
 /// What a lock waits for, as a reading of its simulated host's monotonic clock.
-pub(in crate::run) fn awaited(at: lockimpl::MonotonicTime) -> sim::MonotonicTime {
+pub(in crate::run) fn sim_monotonic(at: lockimpl::MonotonicTime) -> sim::MonotonicTime {
     sim::MonotonicTime(at.0)
 }
 
 /// Nanoseconds that no clock will show, if there are too many.
-fn signed(nanoseconds: u64) -> i64 {
+fn clamp_signed(nanoseconds: u64) -> i64 {
     i64::try_from(nanoseconds).unwrap_or(i64::MAX)
 }

@@ -6,16 +6,16 @@
 mod client;
 mod clocks;
 mod engine;
-mod kept;
 mod keys;
 mod lean;
+mod memory_budget;
 mod recorder;
 #[cfg(test)]
 mod tests;
 
-pub use engine::cannot::Limit;
 pub use engine::check::PrepareError;
 pub use engine::env::{Connection, SimEnv};
+pub use engine::limits::Limit;
 pub use engine::prepared::PreparedSim;
 pub(crate) use engine::signal::Signal;
 pub use engine::sim::{LeanEngine, OwnLocks, SimEngine, WorldEngine};

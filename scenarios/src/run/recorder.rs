@@ -21,12 +21,12 @@ use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::run::client::stage::Witness;
-use crate::run::kept;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
+use crate::run::keys::key_effects::{KeyCommand, KeyJudge};
 use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
 use crate::run::keys::lock_keys::LockKeys;
-use crate::run::keys::touched::{Meanings, Touched};
+use crate::run::memory_budget;
 
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ struct Record {
 enum Entry {
     Event(EventKind),
     /// A client's command did something to claims that were there: what that means is known when the record is closed.
-    Touched(Touched),
+    Touched(KeyCommand),
 }
 
 /// A client's request, as the node that executes it sees it.
@@ -132,22 +132,22 @@ impl Recorder {
     /// written of a lease that was given back.
     pub(crate) fn renewing(&self, client: ClientId) {
         let mut record = self.lock();
-        if let Some(grant) = record.renewed(client) {
+        if let Some(grant) = record.renewed_grant(client) {
             record.extends.entry(grant).or_default().push(self.now());
         }
     }
 
     /// What the renewal came to.
-    pub(crate) fn renewed(&self, client: ClientId, came_to: Result<Option<Deadline>, String>) {
-        let Some(grant) = self.lock().renewed(client) else { return };
+    pub(crate) fn record_renewal(&self, client: ClientId, came_to: Result<Option<Deadline>, String>) {
+        let Some(grant) = self.lock().renewed_grant(client) else { return };
         match came_to {
-            Ok(deadline) => self.extended(client, grant, deadline),
+            Ok(deadline) => self.record_extension(client, grant, deadline),
             Err(why) => self.note(client, |client| EventKind::ExtendFailed { client, grant, why }),
         }
     }
 
     /// Writes down that a lease was extended, and until when.
-    pub(crate) fn extended(&self, client: ClientId, grant: CallId, deadline: Option<Deadline>) {
+    pub(crate) fn record_extension(&self, client: ClientId, grant: CallId, deadline: Option<Deadline>) {
         self.note(client, |client| EventKind::Extended { client, grant, deadline });
         if let Some(deadline) = deadline {
             self.watch_deadline(client, grant, deadline);
@@ -189,10 +189,10 @@ impl Recorder {
         let what = what(client);
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
-            record.granted(grant, client);
+            record.record_grant(grant, client);
         }
         if matches!(what, EventKind::Refused { .. } | EventKind::AcquireUnknown { .. }) {
-            record.claimants.refused(client);
+            record.claimants.record_refusal(client);
         }
         if starts.is_some() || ends.is_some() {
             self.read_claimants(&mut record, client);
@@ -204,17 +204,17 @@ impl Recorder {
     }
 
     /// The client's process is gone, with whatever it held.
-    pub(crate) fn died(&self, client: ClientId) {
+    pub(crate) fn record_death(&self, client: ClientId) {
         let mut record = self.lock();
         self.read_claimants(&mut record, client);
-        record.claimants.died(client);
+        record.claimants.record_death(client);
         record.attribution.leave(client);
         let died = EventKind::Died { client };
         record.push(self.now(), died);
     }
 
     /// A lock says which nodes' yes it counted in the call its client is in.
-    pub(crate) fn voted(&self, client: ClientId, nodes: Vec<HostIndex>) {
+    pub(crate) fn record_votes(&self, client: ClientId, nodes: Vec<HostIndex>) {
         let mut record = self.lock();
         if let Some(grant) = record.attribution.call_of(client) {
             record.votes.insert(grant, nodes);
@@ -244,7 +244,7 @@ impl Recorder {
     }
 
     /// The code under test panicked, and the run is to end: what it shows is that.
-    pub(crate) fn panicked(&self, why: String) {
+    pub(crate) fn record_panic(&self, why: String) {
         self.lock().panicked = Some(why.clone());
         self.inconclusive(why);
     }
@@ -260,11 +260,11 @@ impl Recorder {
     }
 
     /// The node's process is gone, and its keys with it.
-    pub(crate) fn forgotten(&self, node: NodeId) {
+    pub(crate) fn forget_node(&self, node: NodeId) {
         let now = self.now();
         let mut record = self.lock();
         if !record.closed {
-            record.lanes.forgotten(node, now);
+            record.lanes.forget_node(node, now);
         }
     }
 
@@ -287,7 +287,7 @@ impl Recorder {
             record.meaning(entry).into_iter().for_each(|what| history.push(at, what));
         }
         let rests = |call| record.lanes.rests(call, &record.attribution);
-        if let Some(what) = record.keys.unseen(&history, rests) {
+        if let Some(what) = record.keys.find_unseen(&history, rests) {
             history.push(self.now(), what);
         }
         Recorded {
@@ -314,7 +314,7 @@ impl Recorder {
     }
 
     /// A node changed a key: on behalf of this request, if a client's command did it.
-    pub(crate) fn changed(
+    pub(crate) fn record_key_change(
         &self,
         node: NodeId,
         origin: KeyOrigin,
@@ -332,14 +332,15 @@ impl Recorder {
         let client = sent.and_then(|sent| record.client_of(sent, sender));
         let moment = record.moment();
         let by = Circumstances { node, database, lock, origin, sender, client, at, moment };
-        record.keys.changed(lock, sender.map(|sender| sender.call));
+        record.keys.record_change(lock, sender.map(|sender| sender.call));
         let (whole, before) = (record.keys.is_claim(change.key), record.lanes.len());
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
-        let (touches, waits) = record.lanes.changed(by, change, known);
-        self.witness.keeps(kept::KEY * (record.lanes.len() - before) as u64);
+        let (touches, waits) = record.lanes.apply_change(by, change, known);
+        self.witness.keeps(memory_budget::KEY * (record.lanes.len() - before) as u64);
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
-            record.touched(at, Touched { touches, node, client, by: sender, command: change.command });
+            record
+                .record_touch(at, KeyCommand { touches, node, client, by: sender, command: change.command });
         }
         drop(guard);
         waits.into_iter().for_each(|(stretch, at)| self.watch_expiry(node, stretch, at));
@@ -356,7 +357,7 @@ impl Recorder {
         let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
         let expires = move || {
             let now = recorder.now();
-            recorder.lock().lanes.expired(stretch, expires_at_ms, now);
+            recorder.lock().lanes.expire(stretch, expires_at_ms, now);
         };
         self.witness.when(host, ClockKind::Wall, gone_at, Box::new(expires));
     }
@@ -364,7 +365,7 @@ impl Recorder {
 
 impl Record {
     /// The grant that a client's task renews, as long as anybody claims it.
-    fn renewed(&self, client: ClientId) -> Option<CallId> {
+    fn renewed_grant(&self, client: ClientId) -> Option<CallId> {
         self.attribution.call_of(client).filter(|grant| self.claimants.is_claimed(*grant))
     }
 
@@ -395,23 +396,23 @@ impl Record {
 
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
-            self.witness.keeps(kept::bytes(&what));
+            self.witness.keeps(memory_budget::bytes(&what));
             self.entries.push((at, Entry::Event(what)));
         }
     }
 
     /// A call was granted what it asked for.
-    fn granted(&mut self, grant: CallId, client: ClientId) {
-        self.attribution.granted(grant);
+    fn record_grant(&mut self, grant: CallId, client: ClientId) {
+        self.attribution.record_grant(grant);
         self.claimants.begin(grant, client);
-        self.lanes.found(grant, (&self.attribution, &self.claimants));
+        self.lanes.record_found(grant, (&self.attribution, &self.claimants));
     }
 
-    fn touched(&mut self, at: TrueNs, mut touched: Touched) {
+    fn record_touch(&mut self, at: TrueNs, mut touched: KeyCommand) {
         let meanings = self.meanings();
         touched.touches.retain(|touch| !meanings.is_settled(touch, touched.client.and(touched.by)));
         if !touched.touches.is_empty() {
-            self.witness.keeps((kept::EVENT * touched.touches.len()) as u64);
+            self.witness.keeps((memory_budget::EVENT * touched.touches.len()) as u64);
             self.entries.push((at, Entry::Touched(touched)));
         }
     }
@@ -420,11 +421,11 @@ impl Record {
     fn meaning(&self, entry: Entry) -> Vec<EventKind> {
         match entry {
             Entry::Event(what) => vec![what],
-            Entry::Touched(touched) => self.meanings().of(&touched),
+            Entry::Touched(touched) => self.meanings().key_events(&touched),
         }
     }
 
-    fn meanings(&self) -> Meanings<'_> {
-        Meanings { told: &self.attribution, lanes: &self.lanes, header: &self.header }
+    fn meanings(&self) -> KeyJudge<'_> {
+        KeyJudge { told: &self.attribution, lanes: &self.lanes, header: &self.header }
     }
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
-use super::odds::{Odds, convolved, distinct};
-use super::{Brought, HostGroup, RandomFault, Sign, Weather};
+use super::odds::{Odds, convolve, distinct};
+use super::{AttachedFault, HostGroup, RandomFault, Sign, Weather};
 use crate::model::cast::Cast;
 use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
@@ -59,14 +59,14 @@ struct Line {
 
 impl Climate {
     /// A scenario's weather. `steps` are those of a run of it without random faults.
-    pub fn over(weather: &Weather, scenario: &Scenario, steps: &[Nth]) -> Climate {
+    pub fn new(weather: &Weather, scenario: &Scenario, steps: &[Nth]) -> Climate {
         let mut climate = Climate {
             window: weather.window,
             swarm: weather.swarm,
             at_steps: weather.at_steps,
             lines: Vec::new(),
             idle: Vec::new(),
-            steps: Steps::of(steps, &scenario.cast()),
+            steps: Steps::from_steps(steps, &scenario.cast()),
         };
         let mut known = BTreeMap::new();
         for fault in &weather.faults {
@@ -128,14 +128,14 @@ impl Climate {
     pub fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
         let mut chances = vec![1.0];
         for line in self.lines_of(kind) {
-            chances = convolved(&chances, &line.odds.chances_of_hits(length), length);
+            chances = convolve(&chances, &line.odds.chances_of_hits(length), length);
         }
         chances.resize(length, 0.0);
         chances
     }
 
     /// How many faults a run has at most, without those that others bring.
-    pub fn most(&self) -> usize {
+    pub fn max_faults(&self) -> usize {
         self.lines.iter().map(|line| line.odds.slots() as usize).sum()
     }
 
@@ -163,7 +163,7 @@ impl Climate {
         let fault = self.fault(line, slot, seed);
         let brought = line.fault.brings.as_ref().map(|brings| {
             let stream = &mut Stream::new(seed, &format!("{}/{slot}/brings", line.label));
-            line.brought(brings, &fault.at, stream)
+            line.draw_attached(brings, &fault.at, stream)
         });
         std::iter::once(fault).chain(brought).collect()
     }
@@ -184,12 +184,18 @@ impl Climate {
         });
         // Last, so that a law that takes another number of draws changes nothing else.
         let lasting = line.fault.lasting.as_ref().map(|law| round(law.draw(stream)));
-        Fault { lasting: lasting.map(|it| at_least(it, &effect)), effect, at, each: false, optional: true }
+        Fault {
+            lasting: lasting.map(|it| least_duration(it, &effect)),
+            effect,
+            at,
+            each: false,
+            optional: true,
+        }
     }
 }
 
 /// The kind of what a fault brings.
-fn word(brings: &Brought) -> &'static str {
+fn word(brings: &AttachedFault) -> &'static str {
     brings.effect.kind().word
 }
 
@@ -204,7 +210,7 @@ fn identity(fault: &RandomFault) -> String {
 }
 
 /// A stop, a cut or a drift of no length is refused in files; a death may restart at once.
-fn at_least(lasting: Duration, effect: &Effect) -> Duration {
+fn least_duration(lasting: Duration, effect: &Effect) -> Duration {
     let shortest =
         if effect.kind().nature == Nature::Death { Duration::ZERO } else { Duration::from_millis(1) };
     lasting.max(shortest)
@@ -227,13 +233,13 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
             (hosts, others, ways)
         }
     };
-    let odds = Odds::of(ways, window, fault.every);
+    let odds = Odds::new(ways, window, fault.every);
     if let Effect::Promote { tell: Some(told), .. } = &mut fault.effect {
         told.0 = members(told, scenario);
         told.0.retain(|name| is_node(name, scenario));
     }
     let mut brought = Vec::new();
-    if let Some(Brought { effect: Effect::Promote { host, tell, .. }, .. }) = &mut fault.brings {
+    if let Some(AttachedFault { effect: Effect::Promote { host, tell, .. }, .. }) = &mut fault.brings {
         brought = struck(host, Nature::Role, scenario);
         brought.retain(|node| !hosts.contains(node));
         if let Some(told) = tell {
@@ -268,7 +274,7 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
     let mut members: Vec<String> = Vec::new();
     for name in &names.0 {
         let is_host = scenario.hosts.iter().any(|host| host.name == *name);
-        let group = HostGroup::named(name).filter(|_| !is_host);
+        let group = HostGroup::from_word(name).filter(|_| !is_host);
         for (host, index) in scenario.hosts.iter().zip(0..) {
             let is_master = scenario.nodes.master.is_some_and(|master| master.0 == index);
             let replicates = scenario.nodes.master.is_some() && host.role == Role::Node && !is_master;
@@ -304,20 +310,20 @@ impl Line {
             Reach::Links { from, to, both_ways: None } => {
                 let one = pick(&self.hosts, stream);
                 let other = pick(&self.others_than(&one), stream);
-                (*from, *to) = self.turned(one.into(), other.into(), stream);
+                (*from, *to) = self.draw_direction(one.into(), other.into(), stream);
             }
         }
         for (_, slot) in effect.fields() {
             match slot {
                 Slot::Step(by) => {
-                    let size = self.by(stream).as_nanos();
-                    *by = self.signed(i64::try_from(size).unwrap_or(i64::MAX).max(1), stream);
+                    let size = self.draw_delay(stream).as_nanos();
+                    *by = self.apply_sign(i64::try_from(size).unwrap_or(i64::MAX).max(1), stream);
                 }
                 Slot::Rate(by) => {
                     let size = stream.below(by.0.unsigned_abs().max(1)) + 1;
-                    *by = RatePpb(self.signed(i64::try_from(size).unwrap_or(i64::MAX), stream));
+                    *by = RatePpb(self.apply_sign(i64::try_from(size).unwrap_or(i64::MAX), stream));
                 }
-                Slot::Delay(_, by) => *by = self.by(stream).max(Duration::from_millis(1)),
+                Slot::Delay(_, by) => *by = self.draw_delay(stream).max(Duration::from_millis(1)),
                 Slot::Hosts(_)
                 | Slot::Tell(_)
                 | Slot::Master(_)
@@ -335,7 +341,7 @@ impl Line {
     }
 
     /// What a fault brings that strikes at this moment.
-    fn brought(&self, brings: &Brought, at: &When, stream: &mut Stream) -> Fault {
+    fn draw_attached(&self, brings: &AttachedFault, at: &When, stream: &mut Stream) -> Fault {
         let mut effect = brings.effect.clone();
         if let Effect::Promote { host, tell, .. } = &mut effect {
             *host = pick(&self.brought, stream).into();
@@ -352,11 +358,11 @@ impl Line {
         Fault { effect, at, lasting: None, each: false, optional: true }
     }
 
-    fn by(&self, stream: &mut Stream) -> Duration {
+    fn draw_delay(&self, stream: &mut Stream) -> Duration {
         round(self.fault.by.as_ref().map_or(Duration::ZERO, |law: &DelayLaw| law.draw(stream)))
     }
 
-    fn signed(&self, size: i64, stream: &mut Stream) -> i64 {
+    fn apply_sign(&self, size: i64, stream: &mut Stream) -> i64 {
         match self.fault.sign {
             Sign::Ahead => size,
             Sign::Behind => -size,
@@ -378,7 +384,7 @@ impl Line {
                 (all.into(), other.into())
             }
         };
-        self.turned(from, to, stream)
+        self.draw_direction(from, to, stream)
     }
 
     fn others_than(&self, one: &str) -> Vec<String> {
@@ -386,7 +392,7 @@ impl Line {
     }
 
     /// As written, or one time in two the other way round where the line says so.
-    fn turned(&self, from: Names, to: Names, stream: &mut Stream) -> (Names, Names) {
+    fn draw_direction(&self, from: Names, to: Names, stream: &mut Stream) -> (Names, Names) {
         if self.fault.either_way && stream.below(2) == 1 { (to, from) } else { (from, to) }
     }
 }
@@ -413,7 +419,7 @@ struct Steps {
 type Sorts = Vec<(StepKind, Vec<(Event, u32)>)>;
 
 impl Steps {
-    fn of(steps: &[Nth], cast: &Cast) -> Steps {
+    fn from_steps(steps: &[Nth], cast: &Cast) -> Steps {
         let mut counts: BTreeMap<(StepKind, String), (Event, u32)> = BTreeMap::new();
         for Nth { event, nth } in steps {
             counts.insert((event.step(), event.to_string()), (event.clone(), *nth));

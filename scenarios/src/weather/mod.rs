@@ -1,4 +1,4 @@
-//! Weather: random faults within stated bounds, drawn from a run's seed.
+//! Weather, a fault profile: random faults within stated bounds, drawn from a run's seed.
 //!
 //! A [`Weather`] says for each kind of fault how often it strikes, whom, how strong and how long it is. What a seed
 //! makes of it ([`Climate::draw`]) is a list of faults like those that a scenario lists: a run under weather is
@@ -17,16 +17,16 @@
 
 mod draw;
 #[cfg(test)]
-mod likeness;
+mod goodness_of_fit;
 mod odds;
 mod presets;
 
 pub use draw::Climate;
-pub use odds::convolved;
-pub use presets::{Preset, preset, presets, read};
+pub use odds::convolve;
+pub use presets::{Preset, load, preset, presets};
 pub use presets::{hint, read_from};
 
-pub use crate::model::weather::{Brought, HostGroup, RandomFault, Sign, Weather};
+pub use crate::model::weather::{AttachedFault, HostGroup, RandomFault, Sign, Weather};
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ pub(super) struct Odds {
 
 impl Odds {
     /// So many targets are struck once in `every` each, for as long as the window is.
-    pub(super) fn of(targets: usize, window: Duration, every: Duration) -> Odds {
+    pub(super) fn new(targets: usize, window: Duration, every: Duration) -> Odds {
         let (mut mean, mut of) = (targets as u128 * window.as_nanos(), every.as_nanos().max(1));
         // So that no product below overflows. Windows and rates that are in use are far from it.
         while mean.max(of) > 1 << 96 {
@@ -139,7 +139,7 @@ pub(super) fn distinct(lines: &[&Odds], count: u32, stream: &mut Stream) -> Vec<
 }
 
 /// The chances of sums, from those of the two parts, up to a length.
-pub fn convolved(one: &[f64], other: &[f64], length: usize) -> Vec<f64> {
+pub fn convolve(one: &[f64], other: &[f64], length: usize) -> Vec<f64> {
     let mut sums = vec![0.0; length];
     for (i, a) in one.iter().enumerate().filter(|(_, a)| **a != 0.0) {
         for (j, b) in other.iter().enumerate().take(length.saturating_sub(i)) {

@@ -46,7 +46,7 @@ pub struct Preset {
 ///
 /// If one of them is wrong, which only a change to the program can bring about.
 pub fn presets() -> Result<Vec<Preset>, ScenarioError> {
-    FILES.iter().map(|(name, text)| of_text(name, text)).collect()
+    FILES.iter().map(|(name, text)| parse_preset(name, text)).collect()
 }
 
 /// The one of that name.
@@ -64,7 +64,7 @@ pub fn presets() -> Result<Vec<Preset>, ScenarioError> {
 /// ```
 pub fn preset(name: &str) -> Result<Preset, ScenarioError> {
     match FILES.iter().find(|(known, _)| *known == name) {
-        Some((name, text)) => of_text(name, text),
+        Some((name, text)) => parse_preset(name, text),
         None => Err(ScenarioError::UnknownWeather { name: name.to_owned(), hint: hint(name) }),
     }
 }
@@ -74,7 +74,7 @@ pub fn preset(name: &str) -> Result<Preset, ScenarioError> {
 /// # Errors
 ///
 /// If there is no such preset, the file cannot be read, or anything in it is refused.
-pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
+pub fn load(name_or_path: &str) -> Result<Weather, ScenarioError> {
     read_from(Path::new(""), name_or_path)
 }
 
@@ -82,7 +82,7 @@ pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// As [`load`].
 pub fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {
@@ -100,7 +100,7 @@ pub fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioE
     format::weather::parse(&path, &text).map(|(_, weather)| weather)
 }
 
-fn of_text(name: &'static str, text: &'static str) -> Result<Preset, ScenarioError> {
+fn parse_preset(name: &'static str, text: &'static str) -> Result<Preset, ScenarioError> {
     let (about, weather) = format::weather::parse(&format!("{name}.toml"), text)?;
     Ok(Preset { name, about, weather, text })
 }

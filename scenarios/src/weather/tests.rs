@@ -5,7 +5,7 @@
 //! faults, and laws whose values can be counted. What a seed draws of each line alone is what it draws of it among
 //! others.
 
-mod couples;
+mod attached_faults;
 mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use doublehold_sim::{DelayLaw, Probability};
 use doublehold_sim::{Seed, Stream};
 use laws::{Whom, ends, law_of_lasting, law_of_sizes, law_of_steps, law_of_whom, size, step, whom};
 
-use super::likeness::{Law, add, assert_follows, times};
+use super::goodness_of_fit::{Law, add, assert_follows, times};
 use super::*;
 use crate::format::Source;
 use crate::model::fault::{Effect, Nature};
@@ -242,7 +242,7 @@ fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
             let sort = steps.first().map(|step| step.event.step());
             steps.retain(|step| Some(step.event.step()) == sort);
         }
-        let climate = Climate::over(&weather, &scenario, &steps);
+        let climate = Climate::new(&weather, &scenario, &steps);
         let runs: Vec<Vec<Fault>> = (0..RUNS).map(|seed| climate.draw(Seed(seed))).collect();
         faults_of_all += runs.iter().flatten().count();
 
@@ -267,7 +267,7 @@ fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
         }
         idle.sort_unstable();
         assert_eq!((climate.kinds(), climate.idle()), (striking, &idle[..]));
-        assert_eq!(climate.most(), slots);
+        assert_eq!(climate.max_faults(), slots);
         assert_lines_are_alone(&weather, &scenario, &steps, &runs);
         for fault in runs.iter().flatten() {
             assert!(fault.optional && !fault.each, "{fault}");
@@ -327,8 +327,7 @@ fn assert_kind(kind: &str, expected: &Expected, runs: &[Vec<Fault>], climate: &C
 /// Each line is drawn as if there were no other, and the second of two that are of the same kind and names as if there
 /// were only the first; whatever the numbers of either are.
 fn assert_lines_are_alone(weather: &Weather, scenario: &Scenario, steps: &[Nth], runs: &[Vec<Fault>]) {
-    let of =
-        |faults: Vec<RandomFault>| Climate::over(&Weather { faults, ..weather.clone() }, scenario, steps);
+    let of = |faults: Vec<RandomFault>| Climate::new(&Weather { faults, ..weather.clone() }, scenario, steps);
     let mut together = vec![Vec::new(); runs.len()];
     for (place, line) in weather.faults.iter().enumerate() {
         let is_of_the_same = |other: &&RandomFault| {
@@ -380,7 +379,7 @@ fn faults_strike_at_all_instants_alike() {
     const SEEDS: u64 = 3_000;
     for us in [7, 32, 45, 150] {
         let weather = often(2, us, &[Effect::Pause { hosts: "c1".into() }]);
-        let climate = Climate::over(&weather, &world(0), &[]);
+        let climate = Climate::new(&weather, &world(0), &[]);
         let mut law: Law<u64> = Law::new();
         for slot in 0..SLOTS {
             let (from, to) = (us * slot / SLOTS, us * (slot + 1) / SLOTS);
@@ -403,7 +402,7 @@ fn faults_strike_at_all_instants_alike() {
 #[test]
 fn kinds_strike_each_by_itself() {
     let effects = [Effect::Pause { hosts: "c1".into() }, Effect::Crash { hosts: "c1".into() }];
-    let climate = Climate::over(&often(2, 32, &effects), &world(0), &[]);
+    let climate = Climate::new(&often(2, 32, &effects), &world(0), &[]);
     let both = BTreeMap::from(["pause", "crash"].map(|kind| (kind.to_owned(), 1)));
     let pairs = (0..2_000).map(|seed| climate.draw_just(Seed(seed), &both));
     let seen: Vec<Vec<u64>> = pairs.map(|pair| pair.iter().map(|it| at_us(it) / 4).collect()).collect();
@@ -414,7 +413,7 @@ fn kinds_strike_each_by_itself() {
 #[test]
 fn a_promotion_strikes_nobody_where_nothing_is_replicated() {
     let promotion = [Effect::Promote { host: "nodes".into(), tell: None, rewrite_config: true }];
-    let idle = |number| Climate::over(&often(2, 100, &promotion), &world(number), &[]).idle().to_vec();
+    let idle = |number| Climate::new(&often(2, 100, &promotion), &world(number), &[]).idle().to_vec();
     assert_eq!([0, 1, 2].map(idle), [vec!["promote"], vec!["promote"], vec![]]);
 }
 
@@ -431,7 +430,7 @@ fn a_swarm_leaves_out_every_choice_of_lines_alike() {
     ];
     // Those that are there strike.
     let weather = Weather { swarm: true, ..often(30, 3_000, &effects) };
-    let climate = Climate::over(&weather, &world(0), &[]);
+    let climate = Climate::new(&weather, &world(0), &[]);
     let struck = |seed| -> Vec<&str> {
         let struck: BTreeSet<&str> =
             climate.draw(Seed(seed)).iter().map(|fault| fault.effect.kind().word).collect();

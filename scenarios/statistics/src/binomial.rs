@@ -52,14 +52,14 @@ fn stirling_error(n: u64) -> f64 {
 
 /// The probability of at most `hits` hits, over the term at `hits`. Needs `hits` to be no more than is expected: only
 /// then do the terms fall.
-fn at_most_over_term(hits: u64, of: u64, probability: f64) -> f64 {
+fn lower_tail_over_term(hits: u64, of: u64, probability: f64) -> f64 {
     let odds = (1.0 - probability) / probability;
     let misses = (of - hits) as f64;
     sum((0..hits).map(|step| (hits - step) as f64 / (misses + step as f64 + 1.0) * odds))
 }
 
 /// The same of at least `hits` hits, which are no less than is expected.
-fn at_least_over_term(hits: u64, of: u64, probability: f64) -> f64 {
+fn upper_tail_over_term(hits: u64, of: u64, probability: f64) -> f64 {
     let odds = probability / (1.0 - probability);
     let hit = hits as f64;
     sum((0..of - hits).map(|step| (of - hits - step) as f64 / (hit + step as f64 + 1.0) * odds))
@@ -79,8 +79,8 @@ fn sum(ratios: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The probability of at most `hits` heads of so many coins. Needs `hits` to be no more than half of them.
-pub(super) fn at_most(hits: u64, of: u64) -> f64 {
-    term(hits, of, 0.5) * at_most_over_term(hits, of, 0.5)
+pub(super) fn lower_tail(hits: u64, of: u64) -> f64 {
+    term(hits, of, 0.5) * lower_tail_over_term(hits, of, 0.5)
 }
 
 /// The probability at which at most `hits` hits are as rare as `tail`. Needs some runs without a hit; `near` is a
@@ -91,7 +91,7 @@ pub(super) fn high_end(hits: u64, of: u64, tail: f64, near: f64) -> f64 {
     }
     let misses = (of - hits) as f64;
     newton(near, tail, |probability| {
-        let over = at_most_over_term(hits, of, probability);
+        let over = lower_tail_over_term(hits, of, probability);
         let slope = -misses * probability / ((1.0 - probability) * over);
         (term(hits, of, probability) * over, slope)
     })
@@ -105,7 +105,7 @@ pub(super) fn low_end(hits: u64, of: u64, tail: f64, near: f64) -> f64 {
     }
     let hit = hits as f64;
     newton(near, tail, |probability| {
-        let over = at_least_over_term(hits, of, probability);
+        let over = upper_tail_over_term(hits, of, probability);
         (term(hits, of, probability) * over, hit / over)
     })
 }

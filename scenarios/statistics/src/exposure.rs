@@ -50,7 +50,7 @@ impl MeanPerRun {
 /// use doublehold_statistics::{Confidence, Exposure, MeanPerRun, Proportion, Stratified};
 ///
 /// let confidence = Confidence::P95;
-/// let per_run = Stratified::plain(Proportion::new(400, 10_000)).estimate(confidence);
+/// let per_run = Stratified::from_proportion(Proportion::new(400, 10_000)).estimate(confidence);
 /// // Ten grants in each run.
 /// let grants = MeanPerRun { runs: 10_000, sum: 100_000, sum_of_squares: 1_000_000 };
 /// let grants = Exposure { strata: vec![(1.0, grants)], unit: 1.0 };

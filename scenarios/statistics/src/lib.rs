@@ -105,7 +105,7 @@ impl Interval {
     }
 
     /// The interval of one minus the value.
-    fn mirrored(self) -> Interval {
+    fn complement(self) -> Interval {
         Interval { low: 1.0 - self.high, high: 1.0 - self.low }
     }
 }

@@ -50,7 +50,7 @@ impl Paired {
 
     /// The same with the second design as the first.
     #[must_use]
-    pub fn swapped(self) -> Paired {
+    pub fn swap_designs(self) -> Paired {
         Paired { only_first: self.only_second, only_second: self.only_first, ..self }
     }
 
@@ -64,7 +64,7 @@ impl Paired {
     /// do. McNemar's exact test, two-sided; 1 if no seed tells them apart.
     pub fn p_value(&self) -> f64 {
         let fewer = self.only_first.min(self.only_second);
-        (2.0 * binomial::at_most(fewer, self.only_first + self.only_second)).min(1.0)
+        (2.0 * binomial::lower_tail(fewer, self.only_first + self.only_second)).min(1.0)
     }
 
     /// Tango's score interval of the difference; none without pairs.
@@ -118,9 +118,9 @@ impl PartlyPaired {
 
     /// The same with the second design as the first.
     #[must_use]
-    pub fn swapped(self) -> PartlyPaired {
+    pub fn swap_designs(self) -> PartlyPaired {
         PartlyPaired {
-            decided: self.decided.swapped(),
+            decided: self.decided.swap_designs(),
             violated_undecided: self.undecided_violated,
             held_undecided: self.undecided_held,
             undecided_violated: self.violated_undecided,
@@ -144,7 +144,7 @@ impl PartlyPaired {
 
     /// As if the first design was violated in all its undecided runs, and the second held in all of its own.
     pub fn as_if_higher(&self) -> Paired {
-        self.swapped().as_if_lower().swapped()
+        self.swap_designs().as_if_lower().swap_designs()
     }
 
     /// In how many seeds the designs may differ.

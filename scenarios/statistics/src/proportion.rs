@@ -13,7 +13,7 @@ use super::{Confidence, Interval, binomial};
 /// use doublehold_statistics::{Confidence, Proportion};
 ///
 /// let quiet = Proportion::new(0, 3_000);
-/// let bound = quiet.at_most(Confidence::P95).expect("there were runs");
+/// let bound = quiet.upper_bound(Confidence::P95).expect("there were runs");
 /// assert!((bound - 0.001).abs() < 2e-6, "the rule of three: at most 3 of 3,000, {bound}");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Proportion {
     }
 
     /// The runs.
-    pub fn of(self) -> u64 {
+    pub fn runs(self) -> u64 {
         self.of
     }
 
@@ -50,14 +50,14 @@ impl Proportion {
     /// Wilson's score interval (E. B. Wilson, JASA 22, 1927); none without runs.
     pub fn wilson(self, confidence: Confidence) -> Option<Interval> {
         let z = confidence.deviations();
-        self.by_the_smaller_half(|hits, of| wilson(hits as f64, of as f64, z))
+        self.smaller_half_interval(|hits, of| wilson(hits as f64, of as f64, z))
     }
 
     /// Clopper and Pearson's exact interval (Biometrika 26, 1934); none without runs.
     pub fn exact(self, confidence: Confidence) -> Option<Interval> {
         let tail = confidence.miss() / 2.0;
         let z = confidence.deviations();
-        self.by_the_smaller_half(|hits, of| {
+        self.smaller_half_interval(|hits, of| {
             let near = wilson(hits as f64, of as f64, z);
             let low = if hits == 0 { 0.0 } else { binomial::low_end(hits, of, tail, near.low) };
             Interval { low, high: binomial::high_end(hits, of, tail, near.high) }
@@ -67,7 +67,7 @@ impl Proportion {
     /// The bound that the truth is below with this confidence, one-sided and exact: the probability at which so few
     /// hits are seen only as often as the confidence misses. For no hits of n runs at 95 % it is near 3/n, the rule
     /// of three.
-    pub fn at_most(self, confidence: Confidence) -> Option<f64> {
+    pub fn upper_bound(self, confidence: Confidence) -> Option<f64> {
         if self.of == 0 {
             return None;
         }
@@ -87,12 +87,12 @@ impl Proportion {
 
     /// An interval of a share of at most a half, or the mirror image of the misses': near one, one minus the value
     /// has the digits that matter.
-    fn by_the_smaller_half(self, interval: impl Fn(u64, u64) -> Interval) -> Option<Interval> {
+    fn smaller_half_interval(self, interval: impl Fn(u64, u64) -> Interval) -> Option<Interval> {
         let Proportion { hits, of } = self;
         match of {
             0 => None,
             _ if hits <= of / 2 => Some(interval(hits, of)),
-            _ => Some(interval(of - hits, of).mirrored()),
+            _ => Some(interval(of - hits, of).complement()),
         }
     }
 }

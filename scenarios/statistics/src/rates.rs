@@ -4,7 +4,7 @@
 //! least two where that half is less than the rate, so that rounding does not hide which is higher: `6.0 % (4.1 to
 //! 8.7 %)`. Small rates have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
-use doublehold_text::grouped;
+use doublehold_text::group_digits;
 use doublehold_text::superscript;
 
 use super::{Estimate, Interval, Reason, Unsupported};
@@ -22,7 +22,7 @@ pub enum Scale {
 
 impl Scale {
     /// The scale of numbers that stand in one column: powers of ten for all if any of them needs one.
-    pub fn beside(self, mut sizes: impl Iterator<Item = f64>) -> Scale {
+    pub fn common_scale(self, mut sizes: impl Iterator<Item = f64>) -> Scale {
         let smallest = if self == Scale::Share { SMALLEST_SHARE } else { SMALLEST_NUMBER };
         if sizes.any(|size| size > 0.0 && size < smallest) { Scale::Powers } else { self }
     }
@@ -50,7 +50,7 @@ pub fn rate_words(value: f64, interval: Interval, scale: Scale) -> String {
 /// The same in two: `1.2 %` and `0.9 to 1.6 %`.
 pub fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (String, String) {
     // An estimate near zero between wide ends has the unit of the ends.
-    let unit = Unit::of(value.abs().max(interval.width() / 10.0), scale);
+    let unit = Unit::choose(value.abs().max(interval.width() / 10.0), scale);
     let half = interval.width() / 2.0;
     let last = magnitude(half * unit.factor);
     let second = magnitude(value * unit.factor) - 1;
@@ -84,7 +84,7 @@ pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String 
 
 /// The same in two: `8 to 11 %` and `6 to 14 %`.
 pub fn range_parts(range: Interval, interval: Interval, scale: Scale) -> (String, String) {
-    let unit = Unit::of(range.high.abs().max(interval.width() / 10.0), scale);
+    let unit = Unit::choose(range.high.abs().max(interval.width() / 10.0), scale);
     // The digits that are known follow from how far the interval reaches beyond the ends.
     let beyond = (interval.width() - range.width()) / 2.0;
     let known = magnitude(beyond * unit.factor);
@@ -116,7 +116,7 @@ pub fn estimate_words(estimate: &Result<Estimate, Unsupported>, scale: Scale) ->
 
 /// `at most 0.06 %`: two digits, rounded up, since what is rounded down is no bound.
 pub fn bound_words(bound: f64, scale: Scale) -> String {
-    let unit = Unit::of(bound, scale);
+    let unit = Unit::choose(bound, scale);
     let bound = bound * unit.factor;
     let last = magnitude(bound) - 1;
     let place = 10_f64.powi(last);
@@ -133,7 +133,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn of(size: f64, scale: Scale) -> Unit {
+    fn choose(size: f64, scale: Scale) -> Unit {
         match scale {
             Scale::Share if size >= SMALLEST_SHARE || size == 0.0 => {
                 Unit { factor: 100.0, words: " %".to_owned() }
@@ -169,7 +169,7 @@ fn decimal(number: f64, last: i32) -> String {
         if last > 0 { (number.abs() / place).round() * place } else { number.abs() }
     );
     let (whole, part) = digits.split_once('.').unwrap_or((&digits, ""));
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), group_digits);
     let digits = if part.is_empty() { whole } else { format!("{whole}.{part}") };
     let is_zero = digits.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     if number < 0.0 && !is_zero { format!("−{digits}") } else { digits }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_column_has_powers_of_ten_if_any_number_in_it_is_small_and_none_at_all_is_not() {
         for (scale, smallest) in [(Scale::Share, SMALLEST_SHARE), (Scale::Number, SMALLEST_NUMBER)] {
-            let beside = |sizes: &[f64]| scale.beside(sizes.iter().copied());
+            let beside = |sizes: &[f64]| scale.common_scale(sizes.iter().copied());
             assert_eq!([beside(&[]), beside(&[0.0, 0.5]), beside(&[smallest])], [scale; 3]);
             assert_eq!(beside(&[0.5, smallest * 0.999]), Scale::Powers);
         }

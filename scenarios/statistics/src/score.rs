@@ -18,7 +18,7 @@ const MOST_STEPS: usize = 400;
 
 /// The weighted sum of the shares, and its interval at `z` deviations.
 pub(super) fn interval(strata: &[Weighted], z: f64) -> (f64, Interval) {
-    let per_run = |stratum: &Weighted| stratum.weight / stratum.part.of() as f64;
+    let per_run = |stratum: &Weighted| stratum.weight / stratum.part.runs() as f64;
     let heaviest = strata.iter().map(per_run).fold(0.0, f64::max);
     // The number that is searched is the `a` of the stratum with the largest weight per run, whose ratio here is one.
     let ratio = |stratum: &Weighted| per_run(stratum) / heaviest;
@@ -41,7 +41,7 @@ pub(super) fn interval(strata: &[Weighted], z: f64) -> (f64, Interval) {
         let (rate, variance) = above(less);
         rate - value > z * variance.sqrt()
     };
-    let all = strata.iter().all(|stratum| stratum.part.hits() == stratum.part.of());
+    let all = strata.iter().all(|stratum| stratum.part.hits() == stratum.part.runs());
     let none = strata.iter().all(|stratum| stratum.part.hits() == 0);
     let low = if none { 0.0 } else { below(edge(0.0, 1.0, is_low)).0 };
     let high = if all { most } else { above(edge(1.0, -1.0, is_high)).0 };
@@ -52,14 +52,14 @@ pub(super) fn interval(strata: &[Weighted], z: f64) -> (f64, Interval) {
 fn sum<'a>(strata: &'a [Weighted], at: impl Fn(&'a Weighted) -> (f64, f64, &'a Weighted)) -> (f64, f64) {
     strata.iter().map(at).fold((0.0, 0.0), |(rate, variance), (a, one_and_a, stratum)| {
         let share = likeliest(a, one_and_a, stratum.part);
-        let own = stratum.weight * stratum.weight * share * (1.0 - share) / stratum.part.of() as f64;
+        let own = stratum.weight * stratum.weight * share * (1.0 - share) / stratum.part.runs() as f64;
         (rate + stratum.weight * share, variance + own)
     })
 }
 
 /// The root between zero and one, in the form that does not cancel.
 fn likeliest(a: f64, one_and_a: f64, part: Proportion) -> f64 {
-    let seen = part.hits() as f64 / part.of() as f64;
+    let seen = part.hits() as f64 / part.runs() as f64;
     let root = (one_and_a * one_and_a - 4.0 * a * seen).max(0.0).sqrt();
     if one_and_a > 0.0 { 2.0 * seen / (one_and_a + root) } else { (one_and_a - root) / (2.0 * a) }
 }

@@ -211,8 +211,8 @@ impl std::error::Error for Unsupported {}
 
 impl Stratified {
     /// Plain runs: one stratum that is everything.
-    pub fn plain(part: Proportion) -> Stratified {
-        let part = Part::Counted(PartlyDecided::new(part.hits(), 0, part.of()));
+    pub fn from_proportion(part: Proportion) -> Stratified {
+        let part = Part::Counted(PartlyDecided::new(part.hits(), 0, part.runs()));
         Stratified { strata: vec![Stratum { weight: 1.0, part }], unexplored: 0.0 }
     }
 
@@ -226,10 +226,10 @@ impl Stratified {
     pub fn estimate(&self, confidence: Confidence) -> Result<Estimate, Unsupported> {
         self.assert_weights();
         let unsupported = |reason, at_most| Err(Unsupported { reason, at_most });
-        let decided = self.counted(PartlyDecided::decided);
+        let decided = self.weigh_parts(PartlyDecided::decided_part);
         let sum = |of: fn(PartlyDecided) -> u64| self.parts().map(|(_, part)| of(part)).sum::<u64>();
-        let (runs, undecided) = (sum(|part| part.decided().of()), sum(PartlyDecided::undecided));
-        let unexplored = self.unexplored();
+        let (runs, undecided) = (sum(|part| part.decided_part().runs()), sum(PartlyDecided::undecided_runs));
+        let unexplored = self.unexplored_weight();
         if runs == 0 {
             return unsupported(Reason::NothingDecided, None);
         }
@@ -237,7 +237,7 @@ impl Stratified {
         if decided.iter().all(|stratum| stratum.part.hits() == 0) {
             let bound = match undecided {
                 0 => silent_bound(&decided, confidence),
-                _ => score::interval(&self.counted(PartlyDecided::as_if_hits), z).1.high,
+                _ => score::interval(&self.weigh_parts(PartlyDecided::as_if_hits), z).1.high,
             };
             return unsupported(Reason::NoneSeen { runs, undecided }, Some((bound + unexplored).min(1.0)));
         }
@@ -269,9 +269,9 @@ impl Stratified {
 
     /// The ends of the rate, also if no number can be stated: as if all undecided runs held, and as if they were
     /// violated and all that was not run too. None without a run that decided.
-    pub fn between(&self, deviations: f64) -> Option<Between> {
-        self.parts().any(|(_, part)| part.decided().of() > 0).then(|| {
-            let unexplored = self.unexplored();
+    pub fn rate_range(&self, deviations: f64) -> Option<Between> {
+        self.parts().any(|(_, part)| part.decided_part().runs() > 0).then(|| {
+            let unexplored = self.unexplored_weight();
             let further = |it: Interval| Interval { high: (it.high + unexplored).min(1.0), ..it };
             let (range, interval) = self.both_ways(deviations);
             Between { range: further(range), interval: further(interval) }
@@ -280,8 +280,8 @@ impl Stratified {
 
     /// The rate as if all undecided runs held and as if all were violated, and the interval around both.
     fn both_ways(&self, z: f64) -> (Interval, Interval) {
-        let (low, around_low) = score::interval(&self.counted(PartlyDecided::as_if_misses), z);
-        let (high, around_high) = score::interval(&self.counted(PartlyDecided::as_if_hits), z);
+        let (low, around_low) = score::interval(&self.weigh_parts(PartlyDecided::as_if_misses), z);
+        let (high, around_high) = score::interval(&self.weigh_parts(PartlyDecided::as_if_hits), z);
         (Interval { low, high }, Interval { low: around_low.low, high: around_high.high })
     }
 
@@ -294,15 +294,14 @@ impl Stratified {
     }
 
     /// The same with undecided runs counted in one of the ways; without strata that then have no run.
-    fn counted(&self, of: fn(PartlyDecided) -> Proportion) -> Vec<Weighted> {
+    fn weigh_parts(&self, of: fn(PartlyDecided) -> Proportion) -> Vec<Weighted> {
         let weighted = self.parts().map(|(weight, part)| Weighted { weight, part: of(part) });
-        weighted.filter(|stratum| stratum.part.of() > 0).collect()
+        weighted.filter(|stratum| stratum.part.runs() > 0).collect()
     }
 
     /// The weight of all that could be violated and was not run.
-    fn unexplored(&self) -> f64 {
-        let silent =
-            |stratum: &&Stratum| matches!(stratum.part, Part::Counted(part) if part.as_if_misses().of() == 0);
+    fn unexplored_weight(&self) -> f64 {
+        let silent = |stratum: &&Stratum| matches!(stratum.part, Part::Counted(part) if part.as_if_misses().runs() == 0);
         self.unexplored + self.strata.iter().filter(silent).map(|stratum| stratum.weight).sum::<f64>()
     }
 
@@ -333,7 +332,7 @@ pub fn undecided_matter(range: Interval) -> bool {
 /// zero have the same `(1 - p) n / w`, so that strata are taken in the order of `n / w`, until the next has no share
 /// left.
 fn silent_bound(counted: &[Weighted], confidence: Confidence) -> f64 {
-    let mut strata: Vec<(f64, f64)> = counted.iter().map(|it| (it.weight, it.part.of() as f64)).collect();
+    let mut strata: Vec<(f64, f64)> = counted.iter().map(|it| (it.weight, it.part.runs() as f64)).collect();
     strata.sort_by(|(w1, n1), (w2, n2)| (n1 / w1).total_cmp(&(n2 / w2)));
     let Some(&(first_weight, first_runs)) = strata.first() else { return 0.0 };
     // -ln(1 - p) of the first stratum is `level`, and of each other that much less.

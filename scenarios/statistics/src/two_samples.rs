@@ -19,17 +19,17 @@ const TIE: f64 = 1.0 + 1e-9;
 /// assert!((chance - 34.0 / 70.0).abs() < 1e-12);
 /// ```
 pub fn chance_of_difference(one: Proportion, other: Proportion) -> f64 {
-    let (hits, of) = (one.hits() + other.hits(), one.of() + other.of());
-    if one.of() == 0 || other.of() == 0 || hits == 0 || hits == of {
+    let (hits, of) = (one.hits() + other.hits(), one.runs() + other.runs());
+    if one.runs() == 0 || other.runs() == 0 || hits == 0 || hits == of {
         return 1.0;
     }
     // Of a hypergeometric term any probability gives the same; this one is where none of the three is small.
     let share = hits as f64 / of as f64;
     let all = binomial::term(hits, of, share);
     let term = |mine: u64| {
-        binomial::term(mine, one.of(), share) * binomial::term(hits - mine, other.of(), share) / all
+        binomial::term(mine, one.runs(), share) * binomial::term(hits - mine, other.runs(), share) / all
     };
     let seen = term(one.hits()) * TIE;
-    let possible = hits.saturating_sub(other.of())..=hits.min(one.of());
+    let possible = hits.saturating_sub(other.runs())..=hits.min(one.runs());
     possible.map(term).filter(|chance| *chance <= seen).sum::<f64>().min(1.0)
 }

@@ -14,7 +14,7 @@ use super::{Confidence, Interval, Proportion};
 ///
 /// let few = PartlyDecided::new(0, 276, 300);
 /// assert_eq!(few.range().map(|range| (range.low, range.high)), Some((0.0, 0.92)));
-/// assert!(few.at_most(Confidence::P95) > Some(0.92));
+/// assert!(few.upper_bound(Confidence::P95) > Some(0.92));
 /// assert!(!few.is_nearly_all());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl PartlyDecided {
     }
 
     /// The runs that were never decided.
-    pub fn undecided(self) -> u64 {
+    pub fn undecided_runs(self) -> u64 {
         self.undecided
     }
 
@@ -56,13 +56,13 @@ impl PartlyDecided {
 
     /// The share of hits, from none of the undecided runs to all of them; none without runs.
     pub fn range(self) -> Option<Interval> {
-        self.between(Proportion::estimate, Proportion::estimate)
+        self.interval_between(Proportion::estimate, Proportion::estimate)
     }
 
     /// The interval from the low end without the undecided runs to the high end with them, by Clopper and Pearson; none
     /// without runs. It holds both ends of the range at least as often as the confidence says.
     pub fn exact(self, confidence: Confidence) -> Option<Interval> {
-        self.between(
+        self.interval_between(
             |few| few.exact(confidence).map(|it| it.low),
             |many| many.exact(confidence).map(|it| it.high),
         )
@@ -70,19 +70,19 @@ impl PartlyDecided {
 
     /// The same by Wilson's interval.
     pub fn wilson(self, confidence: Confidence) -> Option<Interval> {
-        self.between(
+        self.interval_between(
             |few| few.wilson(confidence).map(|it| it.low),
             |many| many.wilson(confidence).map(|it| it.high),
         )
     }
 
     /// The bound that the truth is below with this confidence even if every undecided run was a hit.
-    pub fn at_most(self, confidence: Confidence) -> Option<f64> {
-        self.as_if_hits().at_most(confidence)
+    pub fn upper_bound(self, confidence: Confidence) -> Option<f64> {
+        self.as_if_hits().upper_bound(confidence)
     }
 
     /// The runs that were decided, alone.
-    pub fn decided(self) -> Proportion {
+    pub fn decided_part(self) -> Proportion {
         Proportion::new(self.hits, self.of - self.undecided)
     }
 
@@ -96,7 +96,7 @@ impl PartlyDecided {
         Proportion::new(self.hits + self.undecided, self.of)
     }
 
-    fn between(
+    fn interval_between(
         self,
         low: impl Fn(Proportion) -> Option<f64>,
         high: impl Fn(Proportion) -> Option<f64>,

@@ -43,7 +43,7 @@ fn granted(report: &Report) -> Vec<CallId> {
 
 fn words(report: &Report) -> Vec<String> {
     let evidence = report.verdicts.get(Predicate::WR).evidence();
-    evidence.iter().map(|it| it.in_words(report.history.header())).collect()
+    evidence.iter().map(|it| it.sentence(report.history.header())).collect()
 }
 
 #[test]

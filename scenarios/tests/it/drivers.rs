@@ -66,7 +66,7 @@ fn under_weather_either_driver_violates_as_often() {
         let preset = weather::preset(weather).expect("it comes with the program");
         let scenario = catalog::load(name, &[]).expect("the catalogue has it");
         let scenario =
-            Scenario { weather: Some(preset.weather), ..scenario }.checked().expect("it can be run");
+            Scenario { weather: Some(preset.weather), ..scenario }.validate().expect("it can be run");
         let theirs = SimEngine.prepare(&scenario).expect("it can be run");
         let ours = LeanEngine.prepare(&scenario).expect("it can be run");
         for seed in 1..=300 {

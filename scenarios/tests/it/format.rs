@@ -42,7 +42,7 @@ fn a_scenario_that_is_written_reads_back_as_itself() {
     for entry in catalog::entries().unwrap() {
         let scenario = load(&entry.name, &[("lock.ttl", "11s")]).unwrap();
         assert_eq!(scenario.sets, ["lock.ttl=11s"], "its story was written without");
-        assert_eq!(scenario.checked().unwrap(), scenario, "{}", entry.name);
+        assert_eq!(scenario.validate().unwrap(), scenario, "{}", entry.name);
     }
 }
 
@@ -137,7 +137,7 @@ fn a_set_that_is_wrong_is_named_in_the_message() {
 
 /// What the kernel is to do for a scenario's first fault.
 fn first_planned(scenario: &Scenario) -> PlannedFault {
-    scenario.faults[0].planned(&scenario.cast()).unwrap()
+    scenario.faults[0].to_planned(&scenario.cast()).unwrap()
 }
 
 /// The trigger and the words of a fault of `lease-pause/redlock` that strikes at `text`.

@@ -20,7 +20,7 @@ fn two_jumps() -> Report {
 }
 
 fn text() -> String {
-    Plan::of(&two_jumps()).to_toml().unwrap()
+    Plan::from_report(&two_jumps()).to_toml().unwrap()
 }
 
 /// The refusal of the plan with something in it replaced.
@@ -35,19 +35,20 @@ fn refusal(from: &str, to: &str) -> String {
 fn a_plan_holds_all_that_a_replay_needs() {
     let report = two_jumps();
     let plan = Plan::parse("x.plan", &text()).unwrap();
-    assert_eq!(plan, Plan::of(&report));
+    assert_eq!(plan, Plan::from_report(&report));
     assert_eq!((plan.seed, &plan.scenario), (Seed(u64::MAX), &*report.scenario));
     assert_eq!(plan.verdicts[&Predicate::P1], report.verdicts.get(Predicate::P1).as_str());
     let replay = SimEngine.run(&plan.scenario, plan.seed);
-    assert_eq!(plan.replayed(&replay), Replay::Same);
+    assert_eq!(plan.compare_replay(&replay), Replay::Same);
     let other = SimEngine.run(&plan.scenario, 1);
-    assert_eq!(plan.replayed(&other), Replay::Another { planned: report.trace_hash.to_string() });
+    assert_eq!(plan.compare_replay(&other), Replay::Another { planned: report.trace_hash.to_string() });
 }
 
 #[test]
 fn a_plan_of_every_entry_of_the_catalogue_is_read_as_itself() {
     for entry in catalog::entries().unwrap() {
-        let plan = Plan { scenario: catalog::load(&entry.name, &[]).unwrap(), ..Plan::of(&two_jumps()) };
+        let plan =
+            Plan { scenario: catalog::load(&entry.name, &[]).unwrap(), ..Plan::from_report(&two_jumps()) };
         assert_eq!(Plan::parse("x.plan", &plan.to_toml().unwrap()).unwrap(), plan, "{}", entry.name);
     }
 }
@@ -64,7 +65,7 @@ fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
     let rules = |text: String| text.replacen("hash_rules = 3", "hash_rules = 99", 1);
     let report = two_jumps();
     let plan = Plan::parse("x.plan", &rules(text())).unwrap();
-    let replay = plan.replayed(&report);
+    let replay = plan.compare_replay(&report);
     assert_eq!((replay.is_same_run(), replay.are_same_verdicts()), (None, Some(true)));
     assert_eq!(
         replay.words("ff"),
@@ -73,7 +74,7 @@ fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
     let was = report.verdicts.get(Predicate::P1).as_str();
     let turned = if was == "holds" { "violated" } else { "holds" };
     let text = rules(text()).replacen(&format!("P1 = \"{was}\""), &format!("P1 = \"{turned}\""), 2);
-    let replay = Plan::parse("x.plan", &text).unwrap().replayed(&report);
+    let replay = Plan::parse("x.plan", &text).unwrap().compare_replay(&report);
     assert!(replay.contradicts());
     assert_eq!(
         replay.words("ff"),
@@ -92,7 +93,7 @@ fn a_plan_whose_verdicts_are_others_is_not_the_run_that_it_says_it_is() {
         text().split_once("[verdicts]").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let verdicts = verdicts.replacen(&format!("P1 = \"{was}\""), &format!("P1 = \"{turned}\""), 1);
     let plan = Plan::parse("x.plan", &format!("{before}[verdicts]{verdicts}")).unwrap();
-    let replay = plan.replayed(&report);
+    let replay = plan.compare_replay(&report);
     assert!(replay.contradicts());
     assert_eq!((replay.is_same_run(), replay.are_same_verdicts()), (Some(true), Some(false)));
     assert_eq!(
@@ -109,12 +110,12 @@ fn a_plan_with_a_ttl_that_no_file_may_have_any_more_is_replayed() {
     let mut scenario = catalog::load("set-without-nx", &[]).unwrap();
     scenario.lock.ttl = Duration::from_millis(1500);
     scenario.clients[0].ttl = Some(Duration::from_millis(2500));
-    assert!(scenario.checked().unwrap_err().to_string().contains("counts whole seconds"));
+    assert!(scenario.validate().unwrap_err().to_string().contains("counts whole seconds"));
     let report = SimEngine.run(&scenario, 1);
-    let plan = Plan::parse("old.plan", &Plan::of(&report).to_toml().unwrap())
+    let plan = Plan::parse("old.plan", &Plan::from_report(&report).to_toml().unwrap())
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(plan.scenario, scenario);
-    assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
+    assert_eq!(plan.compare_replay(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn a_plan_of_the_first_format_is_still_read() {
     for version in [VERSION, "0.0.9"] {
         let plan = Plan::parse("old.plan", &plan(version)).unwrap();
         assert_eq!((&plan.scenario, plan.seed, plan.hash_rules), (&*report.scenario, Seed(7), 1));
-        let replay = plan.replayed(&report);
+        let replay = plan.compare_replay(&report);
         assert_eq!(
             (replay.is_same_run(), replay.are_same_verdicts(), replay.contradicts()),
             (None, None, false)
@@ -163,7 +164,7 @@ fn a_key_that_a_plan_does_not_have_means_what_was_done_before_there_was_one() {
         assert!(lines.len() + 2 == text.lines().count(), "two clients say it:\n{text}");
         lines.join("\n") + "\n"
     };
-    let older = without(Plan::of(&report).to_toml().unwrap());
+    let older = without(Plan::from_report(&report).to_toml().unwrap());
     let hash = report.trace_hash;
     let oldest = format!(
         "plan = 1\nhash_rules = 3\nname = \"x\"\nseed = \"7\"\ntrace_hash = \"{hash}\"\nscenario = '''\n{}'''\n",
@@ -171,7 +172,7 @@ fn a_key_that_a_plan_does_not_have_means_what_was_done_before_there_was_one() {
     );
     for text in [older, oldest] {
         let plan = Plan::parse("old.plan", &text).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
+        assert_eq!(plan.compare_replay(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
     }
 }
 
@@ -224,6 +225,6 @@ fn a_plan_may_be_larger_than_the_scenario_it_was_made_of() {
     };
     let (large, too_large) = (read(3), read(5));
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(large, Ok(Plan::of(&two_jumps())));
+    assert_eq!(large, Ok(Plan::from_report(&two_jumps())));
     assert!(too_large.is_err_and(|error| error.contains("it is larger than 4 MiB")));
 }

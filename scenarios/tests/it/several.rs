@@ -121,7 +121,7 @@ fn what_is_written_is_read_as_the_same() {
     let program =
         r#"["try orders", "acquire stock", "read item", "write total", "extend orders", "release stock"]"#;
     let scenario = read(LOCK, r#"names = ["A"]"#, program, more).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(scenario.checked().map_err(|error| error.to_string()), Ok(scenario.clone()));
+    assert_eq!(scenario.validate().map_err(|error| error.to_string()), Ok(scenario.clone()));
     let object = |name: &str, lock| ObjectSetup { name: name.to_owned(), lock: LockId(lock) };
     assert_eq!(scenario.resource.objects, [object("item", 0), object("order", 1), object("total", 0)]);
     assert_eq!(scenario.clients[0].program[..2], [Step::Try(LockId(1), None), Step::Acquire(LockId(0))]);

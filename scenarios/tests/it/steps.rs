@@ -25,7 +25,7 @@ fn a_fault_at_any_step_of_a_run_strikes_once_and_can_be_written() {
         }
         let mut written = scenario.clone();
         written.faults = faults;
-        assert_eq!(written.checked().unwrap(), written);
+        assert_eq!(written.validate().unwrap(), written);
     }
 }
 

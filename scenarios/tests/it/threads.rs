@@ -102,7 +102,7 @@ fn a_double_hold_of_two_threads_is_seen() {
     let long = r#"program = ["acquire", "work 15s", "release"]"#;
     let report = SimEngine.run(&read([long, long], ""), 1);
     let evidence = report.verdicts.get(Predicate::P1).evidence();
-    let words = evidence[0].in_words(report.history.header());
+    let words = evidence[0].sentence(report.history.header());
     assert!(words.contains("c1") && words.contains("c2"), "{words}");
 }
 
@@ -141,7 +141,7 @@ fn what_is_said_of_a_thread_is_its_own_and_what_is_said_of_the_process_is_of_all
         let mut waits = scenario.clone();
         let at = When::On { events: vec![step.clone()], after: Duration::ZERO };
         waits.faults.push(Fault { at, ..Fault::pause("web").lasting(Duration::from_secs(1)) });
-        let waits = waits.checked().unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        let waits = waits.validate().unwrap_or_else(|error| panic!("{step:?}: {error}"));
         let report = SimEngine.run(&waits, 1);
         assert!(report.faults[0].from.is_some(), "{step:?} never came");
     }
@@ -167,10 +167,10 @@ fn each_thread_begins_when_it_is_told_and_again_with_its_process() {
 #[test]
 fn a_plan_with_threads_is_read_as_itself_and_replays() {
     let report = SimEngine.run(&read([ONCE, TURN], PAUSE), 7);
-    let text = Plan::of(&report).to_toml().unwrap();
+    let text = Plan::from_report(&report).to_toml().unwrap();
     let plan = Plan::parse("t.plan", &text).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(plan, Plan::of(&report));
-    assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
+    assert_eq!(plan, Plan::from_report(&report));
+    assert_eq!(plan.compare_replay(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
 }
 
 #[test]

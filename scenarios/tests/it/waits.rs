@@ -23,7 +23,7 @@ fn verdict(limits: &str) -> (&'static str, Vec<String>) {
     let report = SimEngine.run(&scenario, 1);
     let verdict = report.verdicts.get(Predicate::LV);
     let header = report.history.header();
-    (verdict.as_str(), verdict.evidence().iter().map(|it| it.in_words(header)).collect())
+    (verdict.as_str(), verdict.evidence().iter().map(|it| it.sentence(header)).collect())
 }
 
 #[test]

@@ -12,7 +12,7 @@ use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Searchable, S
 
 fn under(weather: &str, name: &str) -> Scenario {
     let scenario = catalog::load(name, &[]).unwrap();
-    Scenario { weather: Some(preset(weather).unwrap().weather), ..scenario }.checked().unwrap()
+    Scenario { weather: Some(preset(weather).unwrap().weather), ..scenario }.validate().unwrap()
 }
 
 /// The faults that many seeds draw.
@@ -32,7 +32,8 @@ fn a_run_under_weather_is_that_of_the_scenario_with_its_faults_written_out() {
             let report = prepared.run(seed);
             assert_eq!(report.scenario.weather, None);
             faults += report.scenario.faults.len();
-            let written = report.scenario.checked().unwrap_or_else(|error| panic!("{name}, {seed}: {error}"));
+            let written =
+                report.scenario.validate().unwrap_or_else(|error| panic!("{name}, {seed}: {error}"));
             let again = SimEngine.run(&written, seed);
             assert_eq!(again.trace_hash, report.trace_hash, "{name}, seed {seed}");
             assert_eq!(prepared.judge(seed).trace_hash, report.trace_hash, "{name}, seed {seed}");
@@ -71,7 +72,7 @@ fn pauses(clients: u32, every: Duration, law: &DelayLaw) -> Scenario {
     weather.faults[0].every = every;
     weather.faults[0].lasting = Some(law.clone());
     let weather = Weather { swarm: false, at_steps: Probability::NEVER, ..weather };
-    Scenario { weather: Some(weather), ..scenario }.checked().unwrap()
+    Scenario { weather: Some(weather), ..scenario }.validate().unwrap()
 }
 
 fn log_normal(median_ms: u64) -> DelayLaw {
@@ -121,7 +122,7 @@ fn every_preset_reads_as_it_was_written_and_gives_its_reasons() {
         }
         let scenario = under(preset.name, "quiet/replicated");
         assert_eq!(scenario.weather, Some(preset.weather.clone()), "{}", preset.name);
-        assert_eq!(scenario.checked().unwrap(), scenario);
+        assert_eq!(scenario.validate().unwrap(), scenario);
     }
 }
 

@@ -24,7 +24,7 @@ fn with(fault: Fault) -> Scenario {
 }
 
 fn refusal(fault: Fault) -> String {
-    with(fault).checked().map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+    with(fault).validate().map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
 }
 
 fn secs(secs: u64) -> Duration {
@@ -183,7 +183,7 @@ proptest! {
         optional in any::<bool>(),
     ) {
         // Stops must end, and what cannot be taken back must not.
-        let lasting = match effect.over(&Names::default()) {
+        let lasting = match effect.recovery_text(&Names::default()) {
             None => None,
             Some(_) => lasting.or(Some(secs(1))),
         };
@@ -193,7 +193,7 @@ proptest! {
         let alone = toml::Value::try_from(&fault).expect("a table");
         let scenario = with(fault);
         prop_assert_eq!(&alone, &toml::Value::try_from(&scenario).expect("a table")["faults"][0]);
-        let read = scenario.checked().unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
+        let read = scenario.validate().unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
         prop_assert_eq!(read, scenario);
     }
 

@@ -17,9 +17,10 @@ mod text;
 mod time;
 
 pub use numbers::{
-    SIZES, bytes, digits, end, grouped, is_small, ordinal, power, several, share, superscript,
+    SIZES, bytes, digits, end, group_digits, is_small, ordinal, power, several, share, superscript,
 };
-pub use text::{clean, joined, list, marked, shorten};
+pub use text::{clean, join_names, list, mark_controls, shorten};
 pub use time::{
-    duration, exact_duration, rough, rough_beside, seconds, signed_duration, signed_typed, typed,
+    duration, exact_duration, file_duration, rough, rough_beside, seconds, signed_duration,
+    signed_file_duration,
 };

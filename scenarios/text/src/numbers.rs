@@ -4,11 +4,11 @@
 
 /// `1 run`, `2,000 runs`.
 pub fn several(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", group_digits(count), if count == 1 { "" } else { "s" })
 }
 
 /// `1,234,567`.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -64,15 +64,15 @@ pub fn is_small(value: f64) -> bool {
 
 /// A number with three digits that count: `1,230`, `12.3`, `0.0043`; `4.3 × 10⁻⁶` where zeros would hide it.
 pub fn digits(value: f64) -> String {
-    rounded(value, 3)
+    round_digits(value, 3)
 }
 
 /// With two digits, where there is little room.
 pub fn end(value: f64) -> String {
-    rounded(value, 2)
+    round_digits(value, 2)
 }
 
-fn rounded(value: f64, count: usize) -> String {
+fn round_digits(value: f64, count: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -84,7 +84,7 @@ fn rounded(value: f64, count: usize) -> String {
     let decimals = (count as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
     let text = format!("{size:.decimals$}");
     let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
-    let whole = grouped(whole.parse().unwrap_or(0));
+    let whole = group_digits(whole.parse().unwrap_or(0));
     let rest = rest.trim_end_matches('0');
     let sign = if value < 0.0 { "−" } else { "" };
     if rest.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }

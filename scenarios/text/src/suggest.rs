@@ -7,7 +7,7 @@ const ALIKE_MAX: usize = 3;
 
 /// The way out after an unknown word: the known ones that it may have been, or all of them.
 pub fn hint(unknown: &str, known: &[&str]) -> String {
-    match &alike(unknown, known)[..] {
+    match &similar_words(unknown, known)[..] {
         [] if known.is_empty() => "there is none".to_owned(),
         [] => format!("known are {}", list(known)),
         words => format!("did you mean {}?", either(words)),
@@ -15,7 +15,7 @@ pub fn hint(unknown: &str, known: &[&str]) -> String {
 }
 
 /// The known words that begin with the unknown one, if they are few, or else the closest.
-pub fn alike<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
+pub fn similar_words<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
     let typed = unknown.to_lowercase();
     // One letter is the beginning of too much: `c9` is not `clock-step` cut short, and neither is `c`.
     let begins = |word: &&&str| typed.chars().count() > 1 && word.to_lowercase().starts_with(&typed);
@@ -42,15 +42,15 @@ pub fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Names in backticks, with commas and an "and".
 pub fn list(words: &[&str]) -> String {
-    quoted(words, "and")
+    quote_list(words, "and")
 }
 
 /// Names in backticks, with commas and an "or".
 pub fn either(words: &[&str]) -> String {
-    quoted(words, "or")
+    quote_list(words, "or")
 }
 
-fn quoted(names: &[&str], conjunction: &str) -> String {
+fn quote_list(names: &[&str], conjunction: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|word| format!("`{word}`")).collect();
-    text::joined(&quoted, conjunction)
+    text::join_names(&quoted, conjunction)
 }

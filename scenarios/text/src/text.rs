@@ -5,11 +5,11 @@
 
 /// `c1`, `c1 and c2`, `c1, c2 and c3`; `nobody` if there is none.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    if names.is_empty() { "nobody".to_owned() } else { joined(names, "and") }
+    if names.is_empty() { "nobody".to_owned() } else { join_names(names, "and") }
 }
 
 /// Names with commas, and with `conjunction` before the last.
-pub fn joined<S: AsRef<str>>(names: &[S], conjunction: &str) -> String {
+pub fn join_names<S: AsRef<str>>(names: &[S], conjunction: &str) -> String {
     match names {
         [] => String::new(),
         [only] => only.as_ref().to_owned(),
@@ -39,7 +39,7 @@ pub fn shorten(text: &str) -> String {
 
 /// For a message of several lines that quotes what is in files: a mark for each character that a terminal would obey,
 /// but for the ends of lines.
-pub fn marked(text: &str) -> String {
+pub fn mark_controls(text: &str) -> String {
     text.chars().map(|c| if c != '\n' && acts_on_a_terminal(c) { '\u{fffd}' } else { c }).collect()
 }
 
@@ -81,6 +81,6 @@ mod tests {
         assert_eq!(list::<&str>(&[]), "nobody");
         assert_eq!(list(&["A"]), "A");
         assert_eq!(list(&["A", "B", "C"]), "A, B and C");
-        assert_eq!(joined(&["A", "B"], "or"), "A or B");
+        assert_eq!(join_names(&["A", "B"], "or"), "A or B");
     }
 }

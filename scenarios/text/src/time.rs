@@ -12,12 +12,12 @@ pub fn duration(ns: u64) -> String {
         1_000_000..999_999_500 => 1_000,
         _ => 1_000_000,
     };
-    in_its_unit((u128::from(ns) + thousandth / 2) / thousandth * thousandth)
+    format_in_unit((u128::from(ns) + thousandth / 2) / thousandth * thousandth)
 }
 
 /// A duration that somebody chose, exactly, in the same form: `12 s`, `1.0000001 s`, `3 h`.
 pub fn exact_duration(duration: Duration) -> String {
-    in_its_unit(duration.as_nanos())
+    format_in_unit(duration.as_nanos())
 }
 
 /// As [`exact_duration`], of nanoseconds with a sign: `+10 s`.
@@ -26,7 +26,7 @@ pub fn signed_duration(ns: i64) -> String {
     format!("{sign}{}", exact_duration(Duration::from_nanos(ns.unsigned_abs())))
 }
 
-fn in_its_unit(ns: u128) -> String {
+fn format_in_unit(ns: u128) -> String {
     if ns == 0 {
         return "0 s".to_owned();
     }
@@ -55,7 +55,7 @@ pub fn seconds(ns: i128) -> String {
 }
 
 /// A duration as files write it, in the largest unit that tells it exactly without a long fraction: `1.5s`.
-pub fn typed(duration: Duration) -> String {
+pub fn file_duration(duration: Duration) -> String {
     match duration.as_nanos() {
         0 => "0s".to_owned(),
         ns => {
@@ -70,9 +70,9 @@ pub fn typed(duration: Duration) -> String {
 }
 
 /// A duration with a sign as files write it: `+1.5s`.
-pub fn signed_typed(ns: i64) -> String {
+pub fn signed_file_duration(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
-    format!("{sign}{}", typed(Duration::from_nanos(ns.unsigned_abs())))
+    format!("{sign}{}", file_duration(Duration::from_nanos(ns.unsigned_abs())))
 }
 
 /// A length of time: `1.52 s`, `31.7 ms`, `12 min`.

@@ -71,7 +71,7 @@ pub struct OwnLocksOnTurmoil(WorldEngine<TurmoilWorld>);
 impl TakesLocks for OwnLocksOnTurmoil {
     type Env = TurmoilEnv;
 
-    fn of(locks: Registry<TurmoilEnv>) -> OwnLocksOnTurmoil {
+    fn from_locks(locks: Registry<TurmoilEnv>) -> OwnLocksOnTurmoil {
         OwnLocksOnTurmoil(WorldEngine::new(NAME, locks))
     }
 }

@@ -27,7 +27,7 @@ pub struct Row {
 }
 
 /// The moments at which a fault can strike, as files write them. That each is the instant it says, on both engines, is
-/// tried by the rows of `scenarios/tests/it/wiring/when.rs`.
+/// tried by the rows of `scenarios/tests/it/keyword_effects/when.rs`.
 const MOMENTS: [&str; 8] = [
     "2s",
     "SET executed for c1 on A",

@@ -57,7 +57,7 @@ impl Engine for Ledger {
     fn prepare(&self, scenario: &Scenario) -> Result<Book, PrepareError> {
         ledger::check(&scenario.faults, scenario)?;
         let weather = scenario.weather.as_ref();
-        let climate = weather.map(|weather| Climate::over(weather, scenario, &[]));
+        let climate = weather.map(|weather| Climate::new(weather, scenario, &[]));
         Ok(Book { scenario: Arc::new(scenario.clone()), climate })
     }
 }
@@ -77,15 +77,15 @@ impl Book {
         let outcome = lived.history.outcome().expect("it ended");
         let hit = |(fault, struck): (&Fault, &Vec<_>)| Hit {
             kind: fault.effect.kind().word,
-            place: StruckAt::of(&fault.at),
+            place: StruckAt::from_when(&fault.at),
             struck: struck.len() as u64,
         };
         Summary {
             seed,
             outcome,
-            judgement: Judgement::of(&scenario.expect, Some(outcome), &verdicts),
+            judgement: Judgement::compare(&scenario.expect, Some(outcome), &verdicts),
             verdicts,
-            grants: Grants::of(&lived.history),
+            grants: Grants::from_history(&lived.history),
             figures: figures(&lived.history),
             faults: scenario.faults.iter().zip(&lived.struck).map(hit).collect(),
             ended: lived.ended,
@@ -159,7 +159,7 @@ impl Searchable for Book {
         Ok(Book { scenario: Arc::new(scenario), climate: None })
     }
 
-    fn of_scenario(&self, scenario: &Scenario) -> Result<Book, PrepareError> {
+    fn with_scenario(&self, scenario: &Scenario) -> Result<Book, PrepareError> {
         Ok(Book { climate: None, ..Ledger.prepare(scenario)? })
     }
 }

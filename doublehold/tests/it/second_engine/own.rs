@@ -27,7 +27,7 @@ struct Counted(PreparedSim);
 impl TakesLocks for Counting {
     type Env = SimEnv;
 
-    fn of(locks: Registry<SimEnv>) -> Counting {
+    fn from_locks(locks: Registry<SimEnv>) -> Counting {
         Counting(OwnLocks(locks))
     }
 }
@@ -78,8 +78,8 @@ impl Searchable for Counted {
         self.0.with_faults(faults).map(Counted)
     }
 
-    fn of_scenario(&self, scenario: &Scenario) -> Result<Counted, PrepareError> {
-        self.0.of_scenario(scenario).map(Counted)
+    fn with_scenario(&self, scenario: &Scenario) -> Result<Counted, PrepareError> {
+        self.0.with_scenario(scenario).map(Counted)
     }
 }
 

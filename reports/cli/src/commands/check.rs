@@ -183,9 +183,9 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
     };
     let named = if scenario.weather.is_some() { OWN_WEATHER } else { WEATHER };
     if let Some(typed) = &arguments.weather {
-        scenario.weather = Some(weather::read(typed).map_err(|error| no_folder(typed, error))?);
+        scenario.weather = Some(weather::load(typed).map_err(|error| no_folder(typed, error))?);
     } else if scenario.weather.is_none() {
-        scenario.weather = Some(weather::read(WEATHER)?);
+        scenario.weather = Some(weather::load(WEATHER)?);
     }
     let mut stated_by = if lock.is_some() { StatedBy::UsualWorld } else { StatedBy::Scenario };
     if let Some(bound) = arguments.obtain_within {
@@ -194,7 +194,7 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
         (limits.obtain_within, limits.after_faults) = (Some(bound), true);
         stated_by = StatedBy::Command;
     }
-    let scenario = scenario.checked()?;
+    let scenario = scenario.validate()?;
     let bound = WaitBound::of(&scenario, stated_by);
     Ok(Subject { scenario, weather: named, bound })
 }

@@ -48,7 +48,7 @@ enum Format {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let claims = claims()?;
-    let selection = Selection::of(&arguments.only, &claims)?;
+    let selection = Selection::parse(&arguments.only, &claims)?;
     let wanted = |claim: &&DebateClaim| arguments.only.is_empty() || selection.has(claim);
     let chosen: Vec<&DebateClaim> = claims.iter().filter(wanted).collect();
     let bar = bar(cases(&chosen) as u64, WORDS);

@@ -14,7 +14,7 @@ use doublehold_render::json;
 use doublehold_scenarios::Scenario;
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_search::shrink::Target;
-use doublehold_text::grouped;
+use doublehold_text::group_digits;
 use doublehold_text::shell;
 
 use self::keep::{Kept, Scenarios};
@@ -142,7 +142,7 @@ fn refuse_endless(exploration: &Exploration, arguments: &Arguments) -> Result<()
     Err(CliError::Usage {
         problem: format!(
             "about {} placements of at most {faults} faults would be tried, which takes {} or longer",
-            grouped(u64::try_from(placements).unwrap_or(u64::MAX)),
+            group_digits(u64::try_from(placements).unwrap_or(u64::MAX)),
             long(seconds),
         ),
         hint: match is_endless {
@@ -156,7 +156,7 @@ fn refuse_endless(exploration: &Exploration, arguments: &Arguments) -> Result<()
 fn long(seconds: f64) -> String {
     let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)];
     let (unit, scale) = units.into_iter().find(|(_, scale)| seconds >= *scale).unwrap_or(("seconds", 1.0));
-    format!("about {} {unit}", grouped((seconds / scale).ceil() as u64))
+    format!("about {} {unit}", group_digits((seconds / scale).ceil() as u64))
 }
 
 /// Tries everything, or as much as there is until it is stopped.
@@ -179,7 +179,7 @@ fn search(
             tried += 1;
             if tried.is_multiple_of(1_000) {
                 bar.set_position(tried);
-                bar.set_message(format!("{} placements, {:.0}/s", grouped(tried), rate(tried)));
+                bar.set_message(format!("{} placements, {:.0}/s", group_digits(tried), rate(tried)));
             }
         });
         if found.complete || stopping.asked().is_some() {

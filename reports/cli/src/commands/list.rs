@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let style = arguments.show.style();
-    let topic = arguments.which.as_deref().and_then(topics::named);
+    let topic = arguments.which.as_deref().and_then(topics::find_topic);
     let entries = match (&arguments.which, topic) {
         (Some(name), None) => named(name)?,
         (_, topic) => of_topic(catalog::entries()?, topic),

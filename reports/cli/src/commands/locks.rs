@@ -15,7 +15,7 @@ use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, des
 use doublehold_render::json;
 use doublehold_render::layout::{left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
-use doublehold_scenarios::locks::{called, hint, named};
+use doublehold_scenarios::locks::{find_aliases, find_lock, hint};
 use doublehold_text::shorten;
 
 use self::shown::Shown;
@@ -66,13 +66,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 /// The lock of that name, or the one library that people call so.
 fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliError> {
-    if let Some(lock) = named(locks, name) {
+    if let Some(lock) = find_lock(locks, name) {
         return Ok(lock);
     }
     if let Some(error) = other_kind(name, Kind::Lock) {
         return Err(error);
     }
-    match called(locks, name)[..] {
+    match find_aliases(locks, name)[..] {
         [lock] => Ok(lock),
         _ => Err(CliError::Usage {
             problem: format!("unknown lock `{}`", shorten(name)),

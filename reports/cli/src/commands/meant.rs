@@ -35,7 +35,7 @@ impl Kind {
             Kind::History => begins_as_history(name),
             Kind::Study => Study::load(name).is_ok(),
             Kind::Lock => doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == name),
-            Kind::Weather => weather::read(name).is_ok(),
+            Kind::Weather => weather::load(name).is_ok(),
         }
     }
 

@@ -50,7 +50,7 @@ fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {
 
 /// What never was granted has broken no rule, which the verdicts alone do not tell.
 fn nothing_granted(report: &Report) -> Option<String> {
-    let Grants { count: 0, refusal } = Grants::of(&report.history) else { return None };
+    let Grants { count: 0, refusal } = Grants::from_history(&report.history) else { return None };
     let why = refusal.map(|why| format!("; the last refusal: {why}")).unwrap_or_default();
     Some(format!("nobody was ever granted the lock{why}"))
 }

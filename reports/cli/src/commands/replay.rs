@@ -45,7 +45,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         }
     };
     report = explain_report(&prepared, report);
-    let replay = plan.replayed(&report);
+    let replay = plan.compare_replay(&report);
     let contradicts = replay.contradicts();
     report.notes.push(replay.words(&report.trace_hash.to_string()));
     report.replays = Some(replay);

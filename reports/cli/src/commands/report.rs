@@ -10,7 +10,7 @@ use doublehold_sweeps::records::{examples_in, file_name, files_in};
 use doublehold_sweeps::results::Results;
 use doublehold_sweeps::sweep::Shard;
 use doublehold_text::shell;
-use doublehold_text::{clean, marked};
+use doublehold_text::{clean, mark_controls};
 
 use crate::commands::merge::folder_of;
 use crate::error::CliError;
@@ -63,8 +63,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         file.keep()?;
         paths += &format!("{}\n", clean(&path));
     }
-    pages.notes.iter().for_each(|note| output::inform(&marked(note)));
-    output::print(&(paths + "\n" + &marked(&pages.summary)))?;
+    pages.notes.iter().for_each(|note| output::inform(&mark_controls(note)));
+    output::print(&(paths + "\n" + &mark_controls(&pages.summary)))?;
     Ok(Exit::AsExpected)
 }
 

@@ -167,7 +167,8 @@ impl OpenFiles {
             written.push(file.write(|output| report.history.write_jsonl(output))?);
         }
         if let Some(file) = self.plan {
-            let text = Plan::of(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+            let text =
+                Plan::from_report(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
             written.push(file.write(|output| output.write_all(text.as_bytes()))?);
         }
         if let Some(timeline) = self.timeline {

@@ -64,7 +64,7 @@ fn form_of(path: &str) -> Result<Form, CliError> {
         let endings: Vec<String> = FORMS.iter().map(|(known, _)| format!("`.{known}`")).collect();
         CliError::Usage {
             problem: format!("`--timeline {}` names no form of picture", shorten(path)),
-            hint: format!("end the file's name with {}", doublehold_text::joined(&endings, "or")),
+            hint: format!("end the file's name with {}", doublehold_text::join_names(&endings, "or")),
         }
     })
 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use super::document::{Block, Line};
 use super::rates::{Figures, Rate, SURE};
@@ -127,7 +127,7 @@ fn words(rate: &Rate, scale: Scale) -> String {
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let (range, _) = range_parts(*range, *interval, scale);
-            format!("{range} of runs, as {} are undecided", grouped(rate.undecided))
+            format!("{range} of runs, as {} are undecided", group_digits(rate.undecided))
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
             format!("{} of runs", bound_words(*bound, scale))
@@ -138,7 +138,7 @@ fn words(rate: &Rate, scale: Scale) -> String {
         Err(Unsupported { at_most: Some(bound), .. }) if rate.undecided > 0 => format!(
             "none in {}, and {} undecided, so {}",
             several(rate.decided, "run"),
-            grouped(rate.undecided),
+            group_digits(rate.undecided),
             bound_words(*bound, scale)
         ),
         Err(Unsupported { at_most: Some(bound), .. }) => {

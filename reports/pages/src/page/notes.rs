@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doublehold_sweeps::records::shards;
 use doublehold_text::list;
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use super::Material;
 
@@ -25,7 +25,7 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
     let (runs, planned) = (material.results.runs(), material.results.planned_runs());
     let header = &material.results.header;
     if runs < planned {
-        let share = format!("{} of the {} that were planned", several(runs, "run"), grouped(planned));
+        let share = format!("{} of the {} that were planned", several(runs, "run"), group_digits(planned));
         notes.push(match &header.precision {
             None => format!("The sweep is not finished: these are {share}."),
             Some(precision) => format!(

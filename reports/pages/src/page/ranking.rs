@@ -6,7 +6,7 @@ use doublehold_statistics::{
 };
 use doublehold_text::clean;
 use doublehold_text::{digits, rough, rough_beside, share};
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::{Figures, Rate, SURE};
@@ -75,7 +75,7 @@ fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
                 None => entry,
             }
         });
-        first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
+        first.into_iter().chain(rates).chain([Entry::of(group_digits(cell.runs))]).collect()
     };
     let mut head = heading(&["rank", "design"], &COLUMNS);
     head.push(Entry::of("runs"));
@@ -94,7 +94,7 @@ fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
 
 /// `1.2 %`, and below it the interval and what was not decided.
 fn rate(rate: &Rate, scale: Scale) -> Entry {
-    let counted = format!("{} of {}", grouped(rate.violated), grouped(rate.decided));
+    let counted = format!("{} of {}", group_digits(rate.violated), group_digits(rate.decided));
     let mut entry = match &rate.per_run {
         Ok(it) => {
             let (value, interval) = rate_parts(it.value, it.interval, scale);
@@ -131,7 +131,7 @@ fn rate(rate: &Rate, scale: Scale) -> Entry {
         Err(_) => Entry::of("not decided"),
     };
     if rate.undecided > 0 {
-        entry = entry.below(Line::of(format!("{} undecided", grouped(rate.undecided))));
+        entry = entry.below(Line::of(format!("{} undecided", group_digits(rate.undecided))));
     }
     entry
 }
@@ -142,7 +142,7 @@ fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
             Ok(it) => Some(it.value * unit.many()),
             Err(it) => it.at_most.map(|bound| bound * unit.many()),
         };
-        Scale::Number.beside(cells.iter().filter_map(size))
+        Scale::Number.common_scale(cells.iter().filter_map(size))
     };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));
@@ -218,7 +218,9 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
             || Entry::of("no waits"),
-            |share| Entry::of(availability(share)).below(Line::of(format!("of {}", grouped(cell.waits)))),
+            |share| {
+                Entry::of(availability(share)).below(Line::of(format!("of {}", group_digits(cell.waits))))
+            },
         );
         let overlap = |it| {
             let none = || Entry::of("none");
@@ -279,7 +281,7 @@ fn recovery(spread: &Spread, largest: f64) -> Entry {
 pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
     let short = |it: &Rate, scale: Scale| match &it.per_run {
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, scale))
+            format!("0 of {} ({})", group_digits(it.decided), bound_words(*bound, scale))
         }
         other => estimate_words(other, scale),
     };

@@ -217,15 +217,15 @@ impl Rate {
 
 /// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
 fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
-    let (decided, undecided) = (counted.decided(), counted.undecided());
+    let (decided, undecided) = (counted.decided_part(), counted.undecided_runs());
     let (Some(value), Some(range), Some(interval)) =
         (decided.estimate(), counted.range(), counted.wilson(SURE))
     else {
         return Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
     };
     if value == 0.0 {
-        let reason = Reason::NoneSeen { runs: decided.of(), undecided };
-        return Err(Unsupported { reason, at_most: counted.at_most(SURE) });
+        let reason = Reason::NoneSeen { runs: decided.runs(), undecided };
+        return Err(Unsupported { reason, at_most: counted.upper_bound(SURE) });
     }
     if undecided_matter(range) {
         return Err(Unsupported {
@@ -233,5 +233,5 @@ fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
             at_most: Some(interval.high),
         });
     }
-    Ok(Estimate { value, interval, plain_runs: decided.of() as f64 })
+    Ok(Estimate { value, interval, plain_runs: decided.runs() as f64 })
 }

@@ -95,7 +95,7 @@ impl<'a> Sheet<'a> {
 
     /// In what the rates of a predicate are told at a point: one unit for all designs.
     pub(crate) fn scale(&self, point: u64, predicate: Predicate) -> Scale {
-        Scale::Share.beside(self.at(point).filter_map(|cell| cell.rate(predicate).size()))
+        Scale::Share.common_scale(self.at(point).filter_map(|cell| cell.rate(predicate).size()))
     }
 
     /// The values of a point, as `key = value`.

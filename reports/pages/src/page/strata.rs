@@ -10,7 +10,7 @@ use doublehold_statistics::{
 use doublehold_sweeps::results::Cell;
 use doublehold_sweeps::sweep::Batch;
 use doublehold_text::{digits, share};
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::{Figures, SURE};
@@ -61,7 +61,7 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
 fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
     let rows = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
     let runs = rows.map(|row| row.runs).min().unwrap_or(0);
-    match Proportion::new(0, runs).at_most(SURE) {
+    match Proportion::new(0, runs).upper_bound(SURE) {
         Some(bound) if sheet.results.header.quiet_holds => format!(
             " That nothing goes wrong without a fault is taken for granted: {} without one were made of each design, \
              and if none of so many goes wrong, it may still be {}.",
@@ -93,7 +93,7 @@ fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
     };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-        let runs = Entry::of(grouped(cell.runs));
+        let runs = Entry::of(group_digits(cell.runs));
         [name].into_iter().chain(COLUMNS.map(|it| entry(cell, it))).chain([runs]).collect()
     };
     let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
@@ -128,7 +128,7 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
         let runs = row.map_or(0, |(_, it)| it.runs);
         let shares =
             COLUMNS.map(|it| row.map_or_else(|| Entry::of("not run"), |row| counted(sheet, row, it)));
-        let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(grouped(runs))];
+        let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(group_digits(runs))];
         rows.push(first.into_iter().chain(shares).collect());
     }
     let beyond = cell.and_then(|cell| cell.strata.values().find_map(|row| row.beyond));
@@ -142,7 +142,7 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
 fn counted(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
     match cell.part(&sheet.results.header, row, predicate) {
         Part::Impossible => Entry::of("0, as taken for granted"),
-        Part::Counted(part) => match part.decided().estimate() {
+        Part::Counted(part) => match part.decided_part().estimate() {
             None if row.weight() == 0.0 => Entry::of("cannot come"),
             None => Entry::of("not decided"),
             Some(value) => of_stratum(part, value),
@@ -151,12 +151,12 @@ fn counted(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate
 }
 
 fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
-    let of = |runs: Proportion| format!("{} of {}", grouped(runs.hits()), grouped(runs.of()));
-    match part.range().filter(|_| part.undecided() > 0) {
-        None => Entry::of(share(value)).below(Line::of(of(part.decided()))),
+    let of = |runs: Proportion| format!("{} of {}", group_digits(runs.hits()), group_digits(runs.runs()));
+    match part.range().filter(|_| part.undecided_runs() > 0) {
+        None => Entry::of(share(value)).below(Line::of(of(part.decided_part()))),
         Some(range) => Entry::of(format!("{} to {}", share(range.low), share(range.high)))
-            .below(Line::of(of(part.decided())))
-            .below(Line::of(format!("{} undecided", grouped(part.undecided())))),
+            .below(Line::of(of(part.decided_part())))
+            .below(Line::of(format!("{} undecided", group_digits(part.undecided_runs())))),
     }
 }
 

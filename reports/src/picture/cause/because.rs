@@ -2,7 +2,7 @@
 
 use doublehold_history::{Evidence, Predicate};
 use doublehold_scenarios::report::{Cause, Found};
-use doublehold_text::{clean, joined, list};
+use doublehold_text::{clean, join_names, list};
 
 use crate::picture::facts::Facts;
 
@@ -19,7 +19,7 @@ pub(super) fn clause(facts: &Facts<'_>, predicate: Predicate, evidence: &Evidenc
         },
         Found::Either(causes) => match words(causes).as_slice() {
             [one, other] => format!("either {one} or {other}: each would have been enough"),
-            several => format!("{}: any one of these would have been enough", joined(several, "or")),
+            several => format!("{}: any one of these would have been enough", join_names(several, "or")),
         },
         Found::Nothing | Found::NotAsked => return None,
     })

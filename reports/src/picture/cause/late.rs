@@ -38,7 +38,7 @@ fn went_by(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: Option<&str>
     });
     let (deadline, reading) = granted?;
     let Some(deadline) = deadline else { return Some(", and it computes no deadline".to_owned()) };
-    if reading.on(deadline.clock) >= deadline.reading_ns.into() {
+    if reading.clock_ns(deadline.clock) >= deadline.reading_ns.into() {
         return Some(", and it took a grant whose own deadline had passed".to_owned());
     }
     let asked = events.iter().find_map(|event| match event.what {

@@ -76,5 +76,5 @@ fn over(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
         _ => fault.hosts.clone(),
     };
     let names: Vec<String> = hosts.iter().map(|host| facts.host(*host)).collect();
-    if names.is_empty() { None } else { fault.fault.effect.over(&Names(names)) }
+    if names.is_empty() { None } else { fault.fault.effect.recovery_text(&Names(names)) }
 }

@@ -40,7 +40,7 @@ pub(super) fn lanes(facts: &Facts<'_>) -> Vec<ClientLane> {
 
 /// `14.020 s on c1's monotonic clock`.
 pub(super) fn on_its_clock(deadline: Deadline, client: &str) -> String {
-    let reading = deadline.clock.in_words(deadline.reading_ns.into());
+    let reading = deadline.clock.format_reading(deadline.reading_ns.into());
     format!("{reading} on {client}'s {} clock", deadline.clock.as_str())
 }
 

@@ -36,7 +36,7 @@ pub(super) fn lines(facts: &Facts<'_>, events: &[EventLine]) -> Vec<EvidenceLine
             let at = |place: Option<&usize>| place.map_or(TrueNs(0), |place| events[*place].at);
             let (from, to) = span(evidence).unwrap_or((at(proof.first()), at(proof.last())));
             let hosts: BTreeSet<HostIndex> = proof.iter().filter_map(|place| events[*place].host).collect();
-            let words = clean(&evidence.in_words(header));
+            let words = clean(&evidence.sentence(header));
             let hosts = hosts.into_iter().collect();
             lines.push(EvidenceLine { predicate, words, from, to, hosts, events: proof });
         }

@@ -99,7 +99,7 @@ fn clock_reads(seen: &Seen<'_>, it: &Captures<'_>, said: &str) -> Option<bool> {
     let read = |at: &str, text: &str| {
         seen.all().any(|(when, what)| match what {
             EventKind::Clocks { client, reading } => {
-                let ns = u64::try_from(reading.on(clock)).unwrap_or(u64::MAX);
+                let ns = u64::try_from(reading.clock_ns(clock)).unwrap_or(u64::MAX);
                 *client == who && is(at, when) && is(text, TrueNs(ns))
             }
             _ => false,

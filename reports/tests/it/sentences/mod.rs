@@ -282,7 +282,7 @@ impl Checker {
         let report = seen.report;
         for words in report.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence()) {
             self.checked += 1;
-            let words = words.in_words(report.history.header());
+            let words = words.sentence(report.history.header());
             let matched =
                 self.evidence.iter().enumerate().find_map(|(index, it)| Some((index, it.captures(&words)?)));
             let so = match matched {

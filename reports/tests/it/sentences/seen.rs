@@ -107,13 +107,13 @@ impl<'a> Seen<'a> {
 
     /// What the kernel was to do, with what became of each fault.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (PlannedFault, &'a FaultReport)> {
-        let planned = |it: &'a FaultReport| it.fault.planned(&self.cast).expect("a host of the scenario");
+        let planned = |it: &'a FaultReport| it.fault.to_planned(&self.cast).expect("a host of the scenario");
         self.report.faults.iter().map(move |it| (planned(it), it))
     }
 
     /// The world's number for a host.
     pub(crate) fn world(&self, host: HostIndex) -> HostId {
-        self.cast.in_world(host)
+        self.cast.world_id(host)
     }
 
     /// Whether the kernel did this to the world at that instant.

@@ -5,7 +5,7 @@ use doublehold_debate::{Selection, claims};
 fn chosen(words: &[&str]) -> Result<Vec<String>, String> {
     let claims = claims().unwrap();
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let selection = Selection::of(&words, &claims).map_err(|error| error.to_string())?;
+    let selection = Selection::parse(&words, &claims).map_err(|error| error.to_string())?;
     Ok(claims.iter().filter(|claim| selection.has(claim)).map(|claim| claim.id.clone()).collect())
 }
 

@@ -121,7 +121,7 @@ fn valid_after(history: &History, grant: CallId, seen: impl Fn(&doublehold_histo
             EventKind::DeadlinePassed { grant: this, .. } if this == grant => valid = false,
             EventKind::Extended { grant: this, .. } if this == grant && place > start => valid = true,
             EventKind::Granted { grant: this, deadline: Some(deadline), reading, .. } if this == grant => {
-                valid &= reading.on(deadline.clock) < deadline.reading_ns.into();
+                valid &= reading.clock_ns(deadline.clock) < deadline.reading_ns.into();
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ fn verdicts(history: &History) -> Vec<&'static str> {
 }
 
 fn words(predicate: Predicate, history: &History) -> Vec<String> {
-    check(predicate, history).evidence().iter().map(|it| it.in_words(history.header())).collect()
+    check(predicate, history).evidence().iter().map(|it| it.sentence(history.header())).collect()
 }
 
 fn intervals(predicate: Predicate, history: &History) -> Vec<(u64, u64)> {
@@ -528,7 +528,7 @@ fn evidence_is_listed_up_to_a_limit_and_says_so() {
     let verdict = check(Predicate::P1, &history);
     let evidence = verdict.evidence();
     assert_eq!(evidence.len(), Verdict::MAX_EVIDENCE + 1);
-    let last = evidence.last().map(|it| it.in_words(history.header()));
+    let last = evidence.last().map(|it| it.sentence(history.header()));
     assert_eq!(last.as_deref(), Some("P1 was violated more often than the 100000 times listed"));
 }
 

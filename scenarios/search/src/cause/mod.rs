@@ -61,7 +61,7 @@ pub const OTHERS: u64 = 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn causes(prepared: &impl Futures, report: &Report) -> Option<Causes> {
-    let told = Violation::of(report)?;
+    let told = Violation::find_first(report)?;
     let mut search = CauseSearch::new(prepared, report, &told);
     let found = search.find_causes();
     let (tried, runs) = (search.candidates.len(), search.trials.runs());

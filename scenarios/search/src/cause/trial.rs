@@ -110,7 +110,7 @@ impl<'a, P: Futures> Trials<'a, P> {
             .told
             .second
             .is_none_or(|(client, times)| grants(&run.history, client, self.told.lock).len() >= times);
-        granted && run.panicked.is_none() && (completed || run.ended >= self.told.over())
+        granted && run.panicked.is_none() && (completed || run.ended >= self.told.ends_at())
     }
 
     /// Counts how often it comes about elsewhere, with these and without.
@@ -187,7 +187,7 @@ impl<'a, P: Futures> Trials<'a, P> {
         }
         let mut place = 0_usize..;
         scenario.faults.retain(|_| !place.next().is_some_and(|place| gone.contains(&place)));
-        self.prepared.of_scenario(&scenario).ok()
+        self.prepared.with_scenario(&scenario).ok()
     }
 }
 

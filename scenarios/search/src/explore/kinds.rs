@@ -18,7 +18,7 @@ use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
 use doublehold_sim::{ClockKind, DelayLaw};
 use doublehold_text::suggest;
-use doublehold_text::{exact_duration, joined, signed_duration};
+use doublehold_text::{exact_duration, join_names, signed_duration};
 
 use super::ExploreError;
 
@@ -87,7 +87,11 @@ const ROWS: [Row; 12] = [
         },
         at: slow_nodes,
     },
-    Row { word: "promote", magnitudes: |it| format!("of {}", joined(&it.replicas, "or")), at: promotions },
+    Row {
+        word: "promote",
+        magnitudes: |it| format!("of {}", join_names(&it.replicas, "or")),
+        at: promotions,
+    },
 ];
 
 /// How much longer than the ttl: more than the drift that locks allow for, a message's way, and a second of rounding.

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use doublehold_scenarios::Stepped;
-use doublehold_scenarios::pool::{Crew, Foreman, in_order_here};
+use doublehold_scenarios::pool::{Crew, Foreman, run_scoped};
 
 use super::Exploration;
 use super::batches::{Batch, Batches};
@@ -35,7 +35,7 @@ impl<P: Stepped> Exploration<P> {
             batches.nth(usize::try_from(last).unwrap_or(usize::MAX));
         }
         let mut trials = Trials { exploration: self, batches, found, stop, each };
-        in_order_here(Crew { jobs, ahead: AHEAD }, &mut trials, |_, batch: Batch| {
+        run_scoped(Crew { jobs, ahead: AHEAD }, &mut trials, |_, batch: Batch| {
             let tried = self.try_batch(&batch);
             (batch, tried)
         });
@@ -70,7 +70,7 @@ impl<P: Stepped, S: Fn() -> bool, E: FnMut(&[Place], &TriedPlacement)> Foreman f
         if (self.stop)() { None } else { self.batches.next() }
     }
 
-    fn told(&mut self, (batch, tried): (Batch, Vec<TriedPlacement>)) -> ControlFlow<()> {
+    fn receive(&mut self, (batch, tried): (Batch, Vec<TriedPlacement>)) -> ControlFlow<()> {
         for (last, tried) in batch.last.into_iter().zip(tried) {
             let places = [&batch.prefix[..], &[last]].concat();
             (self.each)(&places, &tried);

@@ -259,7 +259,7 @@ where
     let run = search.current_run();
     let scenario = description::describe(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
-        scenario: scenario.checked_with(engine.locks())?,
+        scenario: scenario.validate_with(engine.locks())?,
         seed: case.seed,
         target: case.target,
         replays: search.replays(),

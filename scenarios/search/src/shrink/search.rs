@@ -75,7 +75,7 @@ impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
         effort: &Effort,
     ) -> Result<ShrinkSearch<'a, E>, ShrinkError> {
         let locks = engine.locks();
-        case.scenario.checked_with(locks.clone())?;
+        case.scenario.validate_with(locks.clone())?;
         let mut current = engine.prepare(case.scenario)?;
         if case.scenario.weather.is_some() {
             // The faults that it drew are faults like any other.
@@ -208,7 +208,7 @@ impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
     }
 
     fn is_sound(&self, scenario: &Scenario) -> bool {
-        scenario.checked_with(self.locks.clone()).is_ok()
+        scenario.validate_with(self.locks.clone()).is_ok()
     }
 
     /// Whether the run from a seed ended and violates.

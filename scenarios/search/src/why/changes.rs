@@ -7,7 +7,7 @@ use std::time::Duration;
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
 use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
-use doublehold_text::typed;
+use doublehold_text::file_duration;
 
 use crate::shrink::Target;
 use crate::shrink::passes::remove_hosts_and_steps::remove_client;
@@ -126,7 +126,7 @@ fn ttls(scenario: &Scenario) -> Vec<Change> {
     let with = |(times, parts): (u32, u32)| {
         let scaled = |ttl: Duration| ttl.saturating_mul(times) / parts;
         let ttl = scaled(scenario.lock.ttl);
-        apply_change(scenario, format!("with lock.ttl = {}", typed(ttl)), |left| {
+        apply_change(scenario, format!("with lock.ttl = {}", file_duration(ttl)), |left| {
             left.lock.ttl = ttl;
             for own in left.clients.iter_mut().filter_map(|client| client.ttl.as_mut()) {
                 *own = scaled(*own);
@@ -202,7 +202,7 @@ fn nodes(scenario: &Scenario) -> Vec<Change> {
     let own = scenario.clients.iter().filter_map(|client| client.ttl);
     // Redlock's page: longer than any lease, so that no node comes back while one is left.
     let longest = own.fold(scenario.lock.ttl, Duration::max).saturating_add(Duration::from_secs(1));
-    let what = format!("with nodes.restart_after = {}", typed(longest));
+    let what = format!("with nodes.restart_after = {}", file_duration(longest));
     let delayed = (scenario.nodes.restart_after < longest)
         .then(|| apply_change(scenario, what, |left| left.nodes.restart_after = longest));
     others.map(with).chain(delayed).collect()

@@ -168,7 +168,7 @@ where
 }
 
 fn check_change<E: Engine>(change: Change, engine: &E) -> Option<Change> {
-    let scenario = change.scenario.checked_with(engine.locks()).ok()?;
+    let scenario = change.scenario.validate_with(engine.locks()).ok()?;
     Some(Change { scenario, ..change })
 }
 

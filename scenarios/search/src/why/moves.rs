@@ -161,7 +161,7 @@ fn moment(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut S
     let stays_with_event = is_event && (fault.each || stream.below(2) == 0);
     match at {
         Some(at) if !stays_with_event => (When::At(vary_length(at, lease, stream)), false),
-        _ => (fault.at.clone().delayed(amount(lease, stream)), fault.each),
+        _ => (fault.at.clone().delay_by(amount(lease, stream)), fault.each),
     }
 }
 

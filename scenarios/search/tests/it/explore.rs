@@ -317,7 +317,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
             assert_eq!(faults.len(), example.len());
             assert!(faults.iter().all(|fault| !fault.optional));
             let shown = exploration.scenario_of("shown", *finding, example);
-            let checked = shown.checked().unwrap();
+            let checked = shown.validate().unwrap();
             assert_eq!((&checked, &shown.faults, shown.seed), (&shown, &faults, Some(exploration.seed())));
             let run = SimEngine.run(&shown, SEED);
             let is_so = run.verdicts.get(predicate).as_str() == "violated";

@@ -90,12 +90,12 @@ fn under_random_weather(name: &str, stream: &mut Stream) -> Scenario {
 
 /// The mistake in the plan of a run, if there is one.
 fn wrong(report: &Report) -> Option<String> {
-    let plan = Plan::of(report);
+    let plan = Plan::from_report(report);
     let text = plan.to_toml().expect("TOML");
     match Plan::parse("x.plan", &text) {
         Err(error) => Some(error.to_string()),
         Ok(read) if read != plan => Some(format!("read otherwise:\n{text}")),
-        Ok(read) => match read.replayed(&SimEngine.run(&read.scenario, read.seed)) {
+        Ok(read) => match read.compare_replay(&SimEngine.run(&read.scenario, read.seed)) {
             Replay::Same => None,
             other => Some(format!("{other:?}")),
         },
@@ -161,7 +161,7 @@ fn every_fault_that_a_search_places_in_a_run_under_weather_can_be_written() {
             .flat_map(|step| kinds.at(&step))
             .collect();
         let written = Scenario { faults, weather: None, ..scenario };
-        match written.checked() {
+        match written.validate() {
             Ok(read) => assert_eq!(read, written),
             Err(error) => drop(wrong.insert(error.to_string())),
         }

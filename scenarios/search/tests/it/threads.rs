@@ -73,8 +73,8 @@ fn what_is_shrunk_is_read_as_itself_and_keeps_no_process_with_one_thread() {
             left.to_toml()
         );
         let report = SimEngine.prepare(left).unwrap().run(shrunk.seed);
-        let plan = Plan::parse("x.plan", &Plan::of(&report).to_toml().unwrap()).unwrap();
+        let plan = Plan::parse("x.plan", &Plan::from_report(&report).to_toml().unwrap()).unwrap();
         assert_eq!(plan.scenario, *left);
-        assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
+        assert_eq!(plan.compare_replay(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
     }
 }

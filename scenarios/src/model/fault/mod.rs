@@ -6,7 +6,7 @@
 //!
 //! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
 //! read, [`crate::format`]. A fault that was made in Rust goes the same way:
-//! [`Scenario::checked`](crate::Scenario::checked).
+//! [`Scenario::validate`](crate::Scenario::validate).
 
 mod effect;
 mod kind;

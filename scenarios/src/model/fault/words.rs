@@ -55,7 +55,7 @@ impl Effect {
             }
             Effect::Flush { hosts } => hosts.do_this("is flushed", "are flushed"),
             Effect::Evict { hosts, volatile_only } => {
-                format!("{} {}", hosts.do_this("evicts", "evict"), evicted(*volatile_only))
+                format!("{} {}", hosts.do_this("evicts", "evict"), eviction_text(*volatile_only))
             }
             Effect::Promote { host, tell, rewrite_config } => {
                 let told = match tell {
@@ -64,11 +64,11 @@ impl Effect {
                     Some(told) => format!(", and only {}", told.do_this("is told", "are told")),
                 };
                 let promoted = host.do_this("is promoted", "are promoted");
-                format!("{promoted} to master{told}{}", without_rewrite(*rewrite_config))
+                format!("{promoted} to master{told}{}", rewrite_clause(*rewrite_config))
             }
             Effect::Follow { hosts, master, rewrite_config } => {
                 let told = hosts.do_this("is told", "are told");
-                format!("{told} to follow {master}{}", without_rewrite(*rewrite_config))
+                format!("{told} to follow {master}{}", rewrite_clause(*rewrite_config))
             }
         }
     }
@@ -112,7 +112,9 @@ impl Effect {
             Effect::DiskSnapshot { hosts } => of(hosts, "disk was remembered", "disks were remembered"),
             Effect::DiskRollback { hosts } => of(hosts, "disk was rolled back", "disks were rolled back"),
             Effect::Flush { hosts } => hosts.do_this("was flushed", "were flushed"),
-            Effect::Evict { hosts, volatile_only } => format!("{hosts} evicted {}", evicted(*volatile_only)),
+            Effect::Evict { hosts, volatile_only } => {
+                format!("{hosts} evicted {}", eviction_text(*volatile_only))
+            }
             Effect::SlowNode { hosts, by } => format!("{hosts} needed {} for each command", longer(by)),
             Effect::Promote { host, .. } => host.do_this("was promoted to master", "were promoted to master"),
             Effect::Follow { hosts, master, .. } => {
@@ -137,7 +139,7 @@ impl Effect {
     }
 
     /// What it means for these of its hosts that it is over; `None` for what cannot be taken back.
-    pub fn over(&self, hosts: &Names) -> Option<String> {
+    pub fn recovery_text(&self, hosts: &Names) -> Option<String> {
         Some(match self {
             Effect::Pause { .. } => {
                 hosts.do_this("goes on where it was stopped", "go on where they were stopped")
@@ -166,7 +168,7 @@ impl Effect {
     }
 }
 
-fn evicted(volatile_only: bool) -> &'static str {
+fn eviction_text(volatile_only: bool) -> &'static str {
     if volatile_only { "every key that has a lifetime" } else { "every key" }
 }
 
@@ -184,6 +186,6 @@ fn longer(by: &DelayLaw) -> String {
     }
 }
 
-fn without_rewrite(rewrite_config: bool) -> &'static str {
+fn rewrite_clause(rewrite_config: bool) -> &'static str {
     if rewrite_config { "" } else { ", without CONFIG REWRITE" }
 }

@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000;
 
 fn overlap() -> (Report, Violation, Overlap) {
     let report = LeanEngine.run(&catalog::load("lease-pause", &[]).expect("in the catalogue"), 1);
-    let told = Violation::of(&report).expect("it violates");
+    let told = Violation::find_first(&report).expect("it violates");
     let Some(Evidence::Overlap(overlap)) = report.verdicts.get(told.predicate).evidence().first() else {
         panic!("two hold it")
     };
@@ -40,7 +40,7 @@ fn the_violation_that_is_told_is_the_first_of_a_run() {
     assert!(!is_of(Overlap { from: later(overlap.from), ..overlap.clone() }));
     assert!(!is_of(Overlap { to: later(overlap.to), ..overlap.clone() }));
     let quiet = LeanEngine.run(&catalog::load("quiet", &[]).expect("in the catalogue"), 1);
-    assert!(Violation::of(&report).is_some() && Violation::of(&quiet).is_none());
+    assert!(Violation::find_first(&report).is_some() && Violation::find_first(&quiet).is_none());
 }
 
 /// Around that time, of those clients: in any order, with the same first, or any of them. The run has one overlap; what

@@ -2,8 +2,8 @@
 //!
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 
-pub(in crate::run) mod caught;
-mod held;
+mod held_locks;
+pub(in crate::run) mod panic_guard;
 pub(in crate::run) mod program;
 pub(in crate::run) mod resource;
 pub(in crate::run) mod stage;

@@ -20,8 +20,8 @@ use doublehold_lockimpl::{
     Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released, Watch,
 };
 
-use super::caught::{CaughtLock, End};
-use super::held::{Held, Turn};
+use super::held_locks::{HeldLock, HeldLocks};
+use super::panic_guard::{GuardedLock, PanicGuard};
 use super::resource::ResourceLink;
 use super::stage::Stage;
 use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
@@ -86,9 +86,9 @@ impl<S: Stage> Job<S> {
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => {
                 let (stage, recorder) = (stage.clone(), self.recorder.clone());
-                CaughtLock::new(
+                GuardedLock::new(
                     lock,
-                    End { stage, recorder, client: self.program.client, name: name.clone() },
+                    PanicGuard { stage, recorder, client: self.program.client, name: name.clone() },
                 )
             }
             Err(error) => {
@@ -168,7 +168,7 @@ impl<S: Stage> Drop for Life<S> {
             self.job.forget_reach();
         }
         if !self.finished || recorder.claims(program.client) {
-            recorder.died(program.client);
+            recorder.record_death(program.client);
         }
     }
 }
@@ -178,7 +178,7 @@ struct Client<'a, S: Stage> {
     program: &'a Program<S>,
     recorder: &'a Recorder,
     stage: S,
-    lock: CaughtLock<S>,
+    lock: GuardedLock<S>,
     resource: ResourceLink<S>,
 }
 
@@ -187,7 +187,7 @@ struct Unreachable;
 
 impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
-        let mut turn = Turn::new();
+        let mut turn = HeldLocks::new();
         let mut stopped = false;
         for step in &self.program.plan.program {
             // Past a failed try, a failed check or a lock known to be lost, only releases are left to do.
@@ -204,7 +204,7 @@ impl<S: Stage> Client<'_, S> {
                     let limit = limit.unwrap_or(Duration::ZERO);
                     stopped = !self.acquire(&mut turn, *lock, Some(limit)).await;
                 }
-                Step::Read(object) => self.read(&mut turn, *object).await?,
+                Step::Read(object) => self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
                 Step::Write(object) => self.write(&turn, *object).await?,
@@ -227,7 +227,7 @@ impl<S: Stage> Client<'_, S> {
 
     /// Asks for a lock, again and again while there is patience: for so long, or the client's own. A lock that waits by
     /// itself is left to say when a limit has passed. A lock that it holds it takes again. Whether it was granted.
-    async fn acquire(&mut self, turn: &mut Turn, lock: LockId, limit: Option<Duration>) -> bool {
+    async fn acquire(&mut self, turn: &mut HeldLocks, lock: LockId, limit: Option<Duration>) -> bool {
         let name = &self.program.lock.names[lock.0 as usize];
         let patience = limit.unwrap_or(self.program.plan.give_up_after);
         let patience_ends = self.stage.now().saturating_add(patience);
@@ -240,11 +240,11 @@ impl<S: Stage> Client<'_, S> {
             match acquired {
                 Acquired::Granted(lease) => {
                     let within = turn.get(&lock).map(|held| held.grant);
-                    self.granted(grant, lock, &lease, within).await;
+                    self.record_grant(grant, lock, &lease, within).await;
                     match turn.get_mut(&lock) {
                         Some(held) => held.inner.push((grant, lease)),
                         None => {
-                            let held = Held { grant, lease, inner: Vec::new(), read: BTreeMap::new() };
+                            let held = HeldLock { grant, lease, inner: Vec::new(), read: BTreeMap::new() };
                             turn.insert(lock, held);
                         }
                     }
@@ -280,7 +280,7 @@ impl<S: Stage> Client<'_, S> {
         }
     }
 
-    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
+    async fn record_grant(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.recorder.reading(self.program.client);
@@ -300,13 +300,14 @@ impl<S: Stage> Client<'_, S> {
         self.mark("grant").await;
     }
 
-    async fn read(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
+    async fn read_object(&mut self, turn: &mut HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(HeldLock { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
             return Ok(());
         };
         let grant = *grant;
         read.remove(&object);
-        let content = self.resource.read(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
+        let content =
+            self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
         if let Some(content) = content {
             read.insert(object, content);
             let Content { version, value } = content;
@@ -317,8 +318,9 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Works for so long, or until it is told that a lock is lost that it holds. Whether to work on.
-    async fn work(&self, turn: &Turn, law: &DelayLaw) -> bool {
-        let watches: Vec<&Watch> = turn.values().filter(|_| self.minds()).flat_map(Held::watches).collect();
+    async fn work(&self, turn: &HeldLocks, law: &DelayLaw) -> bool {
+        let watches: Vec<&Watch> =
+            turn.values().filter(|_| self.minds()).flat_map(HeldLock::watches).collect();
         if watches.is_empty() {
             self.sleep(law).await;
             return true;
@@ -336,7 +338,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Whether it has been told that a lock is lost that it holds: a claim that it gives up at once.
-    fn notices_loss(&self, turn: &Turn) -> bool {
+    fn notices_loss(&self, turn: &HeldLocks) -> bool {
         if !self.minds() {
             return false;
         }
@@ -356,7 +358,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Whether the lease is still good by the client's own clock and by what its lock says, or nobody can tell.
-    async fn check(&self, held: Option<&Held>) -> bool {
+    async fn check(&self, held: Option<&HeldLock>) -> bool {
         let Some(held) = held else { return false };
         if held.is_over(&self.stage).await {
             for grant in held.grants() {
@@ -369,8 +371,10 @@ impl<S: Stage> Client<'_, S> {
         true
     }
 
-    async fn write(&mut self, turn: &Turn, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read, .. }) = turn.get(&self.lock_of(object)) else { return Ok(()) };
+    async fn write(&mut self, turn: &HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(HeldLock { grant, lease, read, .. }) = turn.get(&self.lock_of(object)) else {
+            return Ok(());
+        };
         let (grant, read) = (*grant, read.get(&object));
         let based_on = read.map(|content| content.version);
         let value = read.map_or(grant.0, |content| content.value + 1);
@@ -381,7 +385,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
-    async fn extend(&mut self, held: Option<&mut Held>) -> bool {
+    async fn extend(&mut self, held: Option<&mut HeldLock>) -> bool {
         let Some(held) = held else { return true };
         let ttl = self.ttl();
         let (grant, lease) = held.innermost();
@@ -392,7 +396,7 @@ impl<S: Stage> Client<'_, S> {
         let lost = extended == Extended::NotOwner && self.minds();
         let why = match extended.outcome() {
             Ok(deadline) => {
-                self.recorder.extended(self.program.client, grant, deadline.map(clocks::deadline));
+                self.recorder.record_extension(self.program.client, grant, deadline.map(clocks::deadline));
                 self.mark("extend").await;
                 return true;
             }
@@ -412,7 +416,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// Gives back what it was granted last of a lock.
-    async fn release(&mut self, turn: &mut Turn, lock: LockId) {
+    async fn release(&mut self, turn: &mut HeldLocks, lock: LockId) {
         let inner = turn.get_mut(&lock).and_then(|held| held.inner.pop());
         let outer = || turn.remove(&lock).map(|held| (held.grant, held.lease));
         let Some((grant, lease)) = inner.or_else(outer) else { return };

@@ -59,7 +59,7 @@ pub(in crate::run) const ASK_BYTES: usize = Request::SIZE;
 pub(in crate::run) const ANSWER_BYTES: usize = Answer::SIZE;
 
 /// A request in words.
-pub(in crate::run) fn asked(frame: &[u8], objects: &[&str]) -> String {
+pub(in crate::run) fn request_text(frame: &[u8], objects: &[&str]) -> String {
     let Ok(frame) = frame.try_into() else { return String::new() };
     let request = Request::decode(frame);
     let object = objects.get(request.object.0 as usize).copied().unwrap_or_default();
@@ -79,7 +79,7 @@ pub(in crate::run) fn grant_of(frame: &[u8]) -> Option<CallId> {
 }
 
 /// An answer in words.
-pub(in crate::run) fn answered(frame: &[u8]) -> String {
+pub(in crate::run) fn answer_text(frame: &[u8]) -> String {
     match frame.try_into().map(Answer::decode) {
         Ok(Answer::Content(content)) => format!("version {}", content.version),
         Ok(Answer::Refused) => "refused".to_owned(),
@@ -155,7 +155,7 @@ impl<S: Stage> ResourceLink<S> {
     }
 
     /// Reads an object; `None` if the resource refuses.
-    pub(crate) async fn read(
+    pub(crate) async fn read_object(
         &mut self,
         grant: CallId,
         fencing: Option<u64>,

@@ -50,7 +50,7 @@ impl CallConnection {
     }
 
     /// Waits until its driver has ended.
-    pub(crate) async fn closed(&self) {
+    pub(crate) async fn wait_closed(&self) {
         self.ended.wait().await;
     }
 
@@ -65,7 +65,7 @@ pub(crate) struct Ended(Arc<Mutex<(bool, Vec<Waker>)>>);
 
 impl Ended {
     /// The driver, which says it when it has ended.
-    pub(crate) async fn after(self, driver: impl Future<Output = ()>) {
+    pub(crate) async fn drive(self, driver: impl Future<Output = ()>) {
         driver.await;
         let mut state = self.lock();
         state.0 = true;
@@ -93,7 +93,7 @@ impl Ended {
 
 impl ConnectionLike for CallConnection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        let labelled = labelled(cmd, self.call());
+        let labelled = label_command(cmd, self.call());
         Box::pin(async move { self.driver.send_packed_command(&labelled).await })
     }
 
@@ -109,7 +109,7 @@ impl ConnectionLike for CallConnection {
             copy.atomic();
         }
         for cmd in pipeline.cmd_iter() {
-            copy.add_command(labelled(cmd, call));
+            copy.add_command(label_command(cmd, call));
         }
         Box::pin(async move { self.driver.send_packed_commands(&copy, offset, count).await })
     }
@@ -125,7 +125,7 @@ const LABEL_SIZE: usize = LABEL.len() + size_of::<u64>();
 /// A label as RESP writes it: `$14`, a line end, the label, a line end.
 const LABEL_ON_WIRE: usize = 3 + 2 + LABEL_SIZE + 2;
 
-fn labelled(cmd: &Cmd, call: Option<CallId>) -> Cmd {
+fn label_command(cmd: &Cmd, call: Option<CallId>) -> Cmd {
     let mut copy = cmd.clone();
     if let Some(CallId(id)) = call {
         let mut label = [0; LABEL_SIZE];
@@ -215,20 +215,20 @@ impl<S: StreamLike> CallStream<S> {
     }
 
     /// For a driver that is in the hands of somebody's own code, which labels nothing.
-    pub(crate) fn unlabelled(network: S, recorder: Recorder, client: ClientId) -> CallStream<S> {
+    pub(crate) fn new_unlabelled(network: S, recorder: Recorder, client: ClientId) -> CallStream<S> {
         CallStream { unlabelled: Some(client), ..CallStream::new(network, recorder) }
     }
 
     fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
         let before = self.unsent.len();
-        let current = self.unlabelled.and_then(|client| self.recorder.running(client));
+        let current = self.unlabelled.and_then(|client| self.recorder.running_call(client));
         self.sieve.take(bytes, &mut self.unsent, |written| {
             self.calls.push(written.call.or(current));
             self.requests.push_back(written);
         })?;
         self.known += bytes.len();
         let plain = self.unsent.len() - before;
-        self.recorder.sent(ConnectionNumber(self.network.connection().0), &self.calls, plain);
+        self.recorder.record_sent(ConnectionNumber(self.network.connection().0), &self.calls, plain);
         self.calls.clear();
         Ok(())
     }
@@ -237,13 +237,13 @@ impl<S: StreamLike> CallStream<S> {
     fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.unsent.is_empty() {
             let sent = ready!(Pin::new(&mut self.network).poll_write(cx, &self.unsent))?;
-            self.taken(sent);
+            self.consume_plain(sent);
         }
         Poll::Ready(Ok(()))
     }
 
     /// The network took so many bytes: how many of the driver's are these?
-    fn taken(&mut self, mut plain: usize) -> usize {
+    fn consume_plain(&mut self, mut plain: usize) -> usize {
         self.unsent.drain(..plain);
         let mut labelled = 0;
         while let Some(request) = self.requests.front_mut().filter(|_| plain > 0) {
@@ -274,7 +274,7 @@ impl<S: StreamLike> AsyncWrite for CallStream<S> {
             return Poll::Ready(Ok(bytes.len()));
         }
         let sent = ready!(Pin::new(&mut this.network).poll_write(cx, &this.unsent))?;
-        Poll::Ready(Ok(this.taken(sent)))
+        Poll::Ready(Ok(this.consume_plain(sent)))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -311,7 +311,7 @@ mod tests {
         ];
         let plain: Vec<u8> = commands.iter().flat_map(|(cmd, _)| cmd.get_packed_command()).collect();
         let packed: Vec<u8> =
-            commands.iter().flat_map(|(cmd, call)| labelled(cmd, *call).get_packed_command()).collect();
+            commands.iter().flat_map(|(cmd, call)| label_command(cmd, *call).get_packed_command()).collect();
         for cut in 0..=packed.len() {
             let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
             for piece in [&packed[..cut], &packed[cut..]] {
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn the_exec_that_a_driver_adds_belongs_to_the_call_of_its_transaction() {
         let mut pipeline = redis::pipe();
-        pipeline.atomic().add_command(labelled(redis::cmd("DEL").arg("stock"), Some(CallId(3))));
+        pipeline.atomic().add_command(label_command(redis::cmd("DEL").arg("stock"), Some(CallId(3))));
         let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
         sieve.take(&pipeline.get_packed_pipeline(), &mut out, |it| calls.push(it.call)).expect("it is RESP");
         assert_eq!(calls, [None, Some(CallId(3)), Some(CallId(3))]);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cannot::{Limit, way_out};
+use super::limits::{Limit, way_out};
 use crate::format::numbers;
 use crate::model::host::UnknownHost;
 use crate::model::scenario::{HostIndex, Role, Scenario};
@@ -142,7 +142,7 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
         None => is(it.host, "the host of a program", Role::Client, "client"),
     })?;
     machines_only(scenario)?;
-    numbers::wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
+    numbers::find_wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
 }
 
 /// Looks for faults and links of threads: a file that said so could not be read.

@@ -17,7 +17,7 @@ use crate::run::clocks;
 pub(in crate::run) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {
     let hit = |(fault, struck): (&Fault, &Vec<Struck>)| Hit {
         kind: fault.effect.kind().word,
-        place: StruckAt::of(&fault.at),
+        place: StruckAt::from_when(&fault.at),
         struck: struck.len() as u64,
     };
     faults.iter().zip(struck).map(hit).collect()

@@ -23,7 +23,7 @@ use super::drivers::Drivers;
 use super::threads::{AsThread, Starts};
 use crate::model::cast::Cast;
 use crate::run::Driver;
-use crate::run::client::caught::End;
+use crate::run::client::panic_guard::PanicGuard;
 use crate::run::client::stage::Stage;
 use crate::run::clocks;
 use crate::run::lean::LeanConnection;
@@ -75,7 +75,7 @@ impl<H: HostLike> SimEnv<H> {
     }
 
     /// The same process as another of its threads sees it.
-    pub(in crate::run) fn of_thread(&self, client: ClientId) -> SimEnv<H> {
+    pub(in crate::run) fn thread_env(&self, client: ClientId) -> SimEnv<H> {
         SimEnv { client, ..self.clone() }
     }
 }
@@ -149,7 +149,7 @@ impl<H: HostLike> Env for SimEnv<H> {
     }
 
     async fn sleep_until(&self, at: MonotonicTime) {
-        self.host.sleep_until(clocks::awaited(at)).await;
+        self.host.sleep_until(clocks::sim_monotonic(at)).await;
     }
 
     async fn race<F>(&self, operation: F, deadline: MonotonicTime) -> Result<F::Output, DeadlinePassed>
@@ -157,7 +157,7 @@ impl<H: HostLike> Env for SimEnv<H> {
         F: Future + Send,
         F::Output: Send,
     {
-        self.host.race(operation, clocks::awaited(deadline)).await.map_err(|_| DeadlinePassed)
+        self.host.race(operation, clocks::sim_monotonic(deadline)).await.map_err(|_| DeadlinePassed)
     }
 
     fn random(&self, bytes: &mut [u8]) {
@@ -178,7 +178,7 @@ impl<H: HostLike> Env for SimEnv<H> {
 
     fn votes(&self, nodes: &[&NodeName]) {
         let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
-        self.recorder.voted(self.client, known.collect());
+        self.recorder.record_votes(self.client, known.collect());
     }
 
     fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
@@ -189,8 +189,8 @@ impl<H: HostLike> Env for SimEnv<H> {
         let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
         // What a thread starts is its own, also through what another thread made.
         let client = self.recorder.acting_for(self.client);
-        let end = End { stage: self.clone(), recorder, client, name };
-        let (handle, task) = Task::new(end.if_panics(task));
+        let end = PanicGuard { stage: self.clone(), recorder, client, name };
+        let (handle, task) = Task::new(end.guard(task));
         let call = self.recorder.call_of(client);
         let task = InCall { client, call, recorder: self.recorder.clone(), task: Box::pin(task) };
         match self.cast.is_thread(self.cast.client(client)) {
@@ -203,13 +203,13 @@ impl<H: HostLike> Env for SimEnv<H> {
     async fn renewal_started(&self) {
         let client = self.recorder.acting_for(self.client);
         self.recorder.renewing(client);
-        self.of_thread(client).mark("extending").await;
+        self.thread_env(client).mark("extending").await;
     }
 
     async fn renewal_ended(&self, came_to: Result<Option<Deadline>, String>) {
         let client = self.recorder.acting_for(self.client);
-        self.recorder.renewed(client, came_to.map(|deadline| deadline.map(clocks::deadline)));
-        self.of_thread(client).mark("extend").await;
+        self.recorder.record_renewal(client, came_to.map(|deadline| deadline.map(clocks::deadline)));
+        self.thread_env(client).mark("extend").await;
     }
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<H::Stream> {
@@ -219,8 +219,8 @@ impl<H: HostLike> Env for SimEnv<H> {
 
     async fn wait_closed(&self, conn: &Connection<H>) {
         match &conn.0 {
-            Driven::RedisRs(connection) => connection.closed().await,
-            Driven::Lean(connection) => connection.closed().await,
+            Driven::RedisRs(connection) => connection.wait_closed().await,
+            Driven::Lean(connection) => connection.wait_closed().await,
             // Whoever listens is told by the last push.
             Driven::Listening(_) => std::future::pending().await,
         }
@@ -230,20 +230,20 @@ impl<H: HostLike> Env for SimEnv<H> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
-            let lean = LeanConnection::recorded(stream, self.host.clone(), self.client, recorder);
+            let lean = LeanConnection::new_recorded(stream, self.host.clone(), self.client, recorder);
             return Ok(Connection(Driven::Lean(lean)));
         }
         let stream = CallStream::new(stream, recorder.clone());
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         let ended = Ended::default();
-        self.host.spawn(ended.clone().after(driver));
+        self.host.spawn(ended.clone().drive(driver));
         Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder, ended))))
     }
 
     async fn listen(&self, node: &NodeName) -> redis::RedisResult<(Connection<H>, Pushes)> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
-        let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
+        let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
         let (sender, pushes) = Pushes::channel();
         let config = listening_config(sender);
         let (connection, driver) =
@@ -256,7 +256,7 @@ impl<H: HostLike> Env for SimEnv<H> {
 impl<H: HostLike> RedisRs for SimEnv<H> {
     async fn open_multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
-        let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
+        let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(self.drivers.share(driver));

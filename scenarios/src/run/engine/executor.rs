@@ -13,9 +13,9 @@ use doublehold_sim::{
     Budget, Capture, Fault, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike,
 };
 
-use super::cannot::{Limit, cannot};
 use super::env::SimEnv;
-use super::on_sim::SimWitness;
+use super::limits::{Limit, find_limits};
+use super::sim_stage::SimWitness;
 use super::world::{Hosts, link};
 use crate::model::cast::Cast;
 use crate::model::scenario::{Limits, Scenario};
@@ -28,7 +28,7 @@ pub(in crate::run) trait Executor: Send + Sync {
     fn execute(&self, orders: Orders<'_>) -> Executed;
 
     /// Executes another scenario of the same lock, over the same connections.
-    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor>;
+    fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor>;
 
     /// The lock.
     fn lock(&self) -> Descriptor;
@@ -78,7 +78,7 @@ impl<W: WorldLike> InWorlds<W> {
         scenario: &Scenario,
         cast: &Arc<Cast>,
     ) -> InWorlds<W> {
-        let hosts = Hosts::of(scenario, cast, &kind, driver);
+        let hosts = Hosts::new(scenario, cast, &kind, driver);
         InWorlds { kind, driver, hosts, world: PhantomData }
     }
 }
@@ -98,7 +98,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         }
         let jobs = self.hosts.populate(&mut world, &recorder);
         for (from, to, quality) in &scenario.links {
-            world.set_link(cast.in_world(*from), cast.in_world(*to), link(quality));
+            world.set_link(cast.world_id(*from), cast.world_id(*to), link(quality));
         }
         faults.iter().for_each(|fault| world.plan(fault.clone()));
         let Limits { events, time, memory, .. } = scenario.limits;
@@ -108,7 +108,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         Executed { run, recorder, recorded, trace: world.take_trace(), capture: world.take_capture() }
     }
 
-    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
+    fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
         Arc::new(InWorlds::<W>::new(self.kind.clone(), self.driver, scenario, cast))
     }
 
@@ -117,7 +117,7 @@ impl<W: WorldLike> Executor for InWorlds<W> {
     }
 
     fn cannot(&self, scenario: &Scenario, cast: &Cast, faults: &[PlannedFault]) -> Vec<Limit> {
-        cannot::<W>(scenario, cast, faults)
+        find_limits::<W>(scenario, cast, faults)
     }
 
     fn run_scripts_in_lua(&mut self) {

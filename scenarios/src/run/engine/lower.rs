@@ -23,33 +23,33 @@ impl Cast {
     ///
     /// If the scenario has none.
     pub fn world(&self, name: &str) -> Result<HostId, UnknownHost> {
-        self.host(name).map(|host| self.in_world(self.machine(host)))
+        self.host(name).map(|host| self.world_id(self.machine(host)))
     }
 
     /// The world's number for a host, or for a thread as whom a mark is about.
-    pub fn in_world(&self, host: HostIndex) -> HostId {
+    pub fn world_id(&self, host: HostIndex) -> HostId {
         HostId(self.rank(host) as u32 + 1)
     }
 
     /// The number by which marks tell a thread from others of its process; `None` of who needs none.
     pub fn mark_of(&self, host: HostIndex) -> Option<HostId> {
-        self.is_thread(host).then(|| self.in_world(host))
+        self.is_thread(host).then(|| self.world_id(host))
     }
 
     /// The scenario's host, or the thread, with that number in the world; `None` for the observer.
-    pub fn of_world(&self, host: HostId) -> Option<HostIndex> {
-        self.ranked(usize::try_from(host.0).ok()?.checked_sub(1)?)
+    pub fn host_from_world(&self, host: HostId) -> Option<HostIndex> {
+        self.host_at_rank(usize::try_from(host.0).ok()?.checked_sub(1)?)
     }
 
     /// The member of the history that a host of the world is; `None` for the observer.
     pub fn member_of_world(&self, host: HostId) -> Option<Member> {
-        self.of_world(host).map(|host| self.member(host))
+        self.host_from_world(host).map(|host| self.member(host))
     }
 
     /// The name of every machine with its number in the world.
     pub fn names(&self) -> BTreeMap<String, HostId> {
-        let machines = self.by_name().filter(|(_, host)| !self.is_thread(*host));
-        machines.map(|(name, host)| (name.to_owned(), self.in_world(host))).collect()
+        let machines = self.named_hosts().filter(|(_, host)| !self.is_thread(*host));
+        machines.map(|(name, host)| (name.to_owned(), self.world_id(host))).collect()
     }
 }
 
@@ -59,7 +59,7 @@ impl Fault {
     /// # Errors
     ///
     /// If it names a host that is not in the cast.
-    pub fn planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
+    pub fn to_planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
         let trigger = match self.at.trigger(cast)? {
             Trigger::On { occurrences, offset, .. } => Trigger::On { occurrences, offset, each: self.each },
             at @ Trigger::At(_) => at,
@@ -96,7 +96,7 @@ impl Event {
                 Pattern::Mark {
                     host: node.as_ref().map(|name| cast.world(name)).transpose()?,
                     label: command.clone(),
-                    about: whom.map(|client| cast.in_world(client)),
+                    about: whom.map(|client| cast.world_id(client)),
                 }
             }
             Event::Mark { client, mark } => Pattern::Mark {
@@ -164,19 +164,19 @@ impl Effect {
             Effect::FsyncLies { hosts } => hosts.each(cast, |host| Do::LieOnFsync { host }),
             Effect::DiskSnapshot { hosts } => hosts.each(cast, |host| Do::SnapshotDisk { host }),
             Effect::DiskRollback { hosts } => hosts.each(cast, |host| Do::RollBackDisk { host }),
-            Effect::Flush { hosts } => hosts.each(cast, |host| Signal::Order(Order::Flush).to(host)),
+            Effect::Flush { hosts } => hosts.each(cast, |host| Signal::Order(Order::Flush).fault_for(host)),
             Effect::Evict { hosts, volatile_only } => {
                 let order = Order::Evict { volatile_only: *volatile_only };
-                hosts.each(cast, |host| Signal::Order(order.clone()).to(host))
+                hosts.each(cast, |host| Signal::Order(order.clone()).fault_for(host))
             }
             Effect::Promote { host, tell, rewrite_config } => {
                 let tell = tell.clone().unwrap_or_else(|| cast.nodes_but(host));
                 let order = Order::Promote { tell: tell.0, rewrite_config: *rewrite_config };
-                host.each(cast, |host| Signal::Order(order.clone()).to(host))
+                host.each(cast, |host| Signal::Order(order.clone()).fault_for(host))
             }
             Effect::Follow { hosts, master, rewrite_config } => {
                 let order = Order::Follow { master: master.clone(), rewrite_config: *rewrite_config };
-                hosts.each(cast, |host| Signal::Order(order.clone()).to(host))
+                hosts.each(cast, |host| Signal::Order(order.clone()).fault_for(host))
             }
         }
     }

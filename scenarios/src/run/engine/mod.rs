@@ -8,7 +8,6 @@
 //! ([`TakesLocks`]: a check in somebody's own crate).
 
 pub(in crate::run) mod calls;
-pub(in crate::run) mod cannot;
 pub(in crate::run) mod check;
 pub(in crate::run) mod closing;
 pub(in crate::run) mod detail;
@@ -16,11 +15,12 @@ pub(in crate::run) mod drivers;
 pub(in crate::run) mod env;
 pub(in crate::run) mod executor;
 pub(in crate::run) mod header;
+pub(in crate::run) mod limits;
 pub(in crate::run) mod lower;
-pub(in crate::run) mod on_sim;
 pub(in crate::run) mod prepared;
 pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
+pub(in crate::run) mod sim_stage;
 pub(in crate::run) mod steps;
 mod supervisor;
 mod threads;
@@ -77,7 +77,7 @@ pub trait TakesLocks: Engine + Send + Sync + 'static {
     type Env: Env;
 
     /// The engine that knows these locks.
-    fn of(locks: Registry<Self::Env>) -> Self;
+    fn from_locks(locks: Registry<Self::Env>) -> Self;
 }
 
 /// An engine that says what its worlds cannot express.
@@ -148,7 +148,7 @@ pub trait Searchable: Prepared + Sized + 'static {
     /// # Errors
     ///
     /// If the scenario cannot be run.
-    fn of_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError>;
+    fn with_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError>;
 
     /// Judges the run from this seed with faults that were drawn otherwise, in place of the weather's.
     ///

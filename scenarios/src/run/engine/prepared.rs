@@ -17,7 +17,7 @@ use super::signal::Signal;
 use super::steps::steps;
 use super::{Detailed, Futures, Prepared, Searchable, Stepped, detail};
 use crate::detail::Detail;
-use crate::format::possible::commands;
+use crate::format::reachable::commands;
 use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::host::UnknownHost;
@@ -54,15 +54,15 @@ impl Prepared for PreparedSim {
     type Record = Record;
 
     fn judge(&self, seed: impl Into<Seed>) -> Summary {
-        self.judged(seed.into(), None)
+        self.judge_run(seed.into(), None)
     }
 
     fn run(&self, seed: impl Into<Seed>) -> Report {
-        self.reported(seed.into(), Keep::Hash).0
+        self.report_run(seed.into(), Keep::Hash).0
     }
 
     fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>) {
-        self.reported(seed.into(), Keep::Events)
+        self.report_run(seed.into(), Keep::Events)
     }
 }
 
@@ -90,9 +90,9 @@ impl Searchable for PreparedSim {
         })
     }
 
-    fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+    fn with_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
-        PreparedSim::calm(self.engine, scenario, |scenario, cast| self.executor.of(scenario, cast))
+        PreparedSim::calm(self.engine, scenario, |scenario, cast| self.executor.with_scenario(scenario, cast))
     }
 }
 
@@ -106,13 +106,13 @@ impl Stepped for PreparedSim {
 
 impl Futures for PreparedSim {
     fn judge_future(&self, seed: impl Into<Seed>, from: TrueNs, future: Seed) -> Summary {
-        self.judged(seed.into(), Some((SimTime(from.0), future)))
+        self.judge_run(seed.into(), Some((SimTime(from.0), future)))
     }
 }
 
 impl Detailed for PreparedSim {
     fn run_with_detail(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>, Detail) {
-        self.detailed(seed.into())
+        self.detail_run(seed.into())
     }
 }
 
@@ -158,12 +158,12 @@ impl PreparedSim {
     }
 
     /// The run from this seed, with its random faults among the others; `None` without weather.
-    fn drawn(&self, seed: Seed) -> Option<PreparedSim> {
-        Some(self.among(self.climate.as_ref()?.draw(seed)))
+    fn draw_weather(&self, seed: Seed) -> Option<PreparedSim> {
+        Some(self.with_drawn(self.climate.as_ref()?.draw(seed)))
     }
 
     /// The same with faults that were drawn, in place of the weather.
-    fn among(&self, drawn: Vec<Fault>) -> PreparedSim {
+    fn with_drawn(&self, drawn: Vec<Fault>) -> PreparedSim {
         let faults = [&self.scenario.faults[..], &drawn].concat();
         self.with_faults(faults).expect("random faults strike hosts that there are")
     }
@@ -181,25 +181,25 @@ impl PreparedSim {
         self
     }
 
-    fn judged(&self, seed: Seed, future: Option<(SimTime, Seed)>) -> Summary {
-        if let Some(drawn) = self.drawn(seed) {
-            return drawn.judged(seed, future);
+    fn judge_run(&self, seed: Seed, future: Option<(SimTime, Seed)>) -> Summary {
+        if let Some(drawn) = self.draw_weather(seed) {
+            return drawn.judge_run(seed, future);
         }
         self.summary(seed, self.execute(seed, Keep::Hash, future))
     }
 
-    fn reported(&self, seed: Seed, keep: Keep) -> (Report, Vec<Record>) {
-        if let Some(drawn) = self.drawn(seed) {
-            return drawn.reported(seed, keep);
+    fn report_run(&self, seed: Seed, keep: Keep) -> (Report, Vec<Record>) {
+        if let Some(drawn) = self.draw_weather(seed) {
+            return drawn.report_run(seed, keep);
         }
         let mut done = self.execute(seed, keep, None);
         let trace = std::mem::take(&mut done.executed.trace);
         (self.report(seed, done), trace)
     }
 
-    fn detailed(&self, seed: Seed) -> (Report, Vec<Record>, Detail) {
-        if let Some(drawn) = self.drawn(seed) {
-            return drawn.detailed(seed);
+    fn detail_run(&self, seed: Seed) -> (Report, Vec<Record>, Detail) {
+        if let Some(drawn) = self.draw_weather(seed) {
+            return drawn.detail_run(seed);
         }
         let mut done = self.execute(seed, Keep::Everything, None);
         let (ended, trace) = (done.executed.run.ended, std::mem::take(&mut done.executed.trace));
@@ -233,9 +233,9 @@ impl PreparedSim {
         Summary {
             seed,
             outcome,
-            judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
+            judgement: Judgement::compare(&self.scenario.expect, Some(outcome), &verdicts),
             verdicts,
-            grants: Grants::of(&recorded.history),
+            grants: Grants::from_history(&recorded.history),
             figures: figures(&recorded.history),
             faults: hits(&self.scenario.faults, &run.faults),
             ended: clocks::true_time(run.ended),
@@ -280,10 +280,10 @@ fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHo
             true => Signal::StartOf(cast.name(client.host).to_owned()),
             false => Signal::Start,
         };
-        let faults = vec![signal.to(cast.in_world(cast.machine(client.host)))];
+        let faults = vec![signal.fault_for(cast.world_id(cast.machine(client.host)))];
         Some(when.trigger(cast).map(|trigger| PlannedFault { trigger, faults, lasting: None }))
     };
-    let faults = scenario.faults.iter().map(|fault| fault.planned(cast));
+    let faults = scenario.faults.iter().map(|fault| fault.to_planned(cast));
     faults.chain(scenario.clients.iter().filter_map(start)).collect()
 }
 

@@ -26,7 +26,7 @@ const START_OF: &str = "start ";
 
 impl Signal {
     /// The kernel's fault that gives it to a host.
-    pub(crate) fn to(&self, host: HostId) -> Fault {
+    pub(crate) fn fault_for(&self, host: HostId) -> Fault {
         Fault::Signal { host, signal: self.to_string() }
     }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{HostLike, Seed, World, WorldLike};
 
-use super::cannot::{effect_limit, link_limit};
 use super::check::{PrepareError, check};
 use super::env::SimEnv;
 use super::executor::{Executor, InWorlds};
+use super::limits::{effect_limit, link_limit};
 use super::prepared::PreparedSim;
 use super::{Engine, Limited, Searchable, Stepped, TakesLocks};
 use crate::model::cast::Cast;
@@ -96,7 +96,7 @@ pub struct OwnLocks(pub Registry<SimEnv>);
 impl TakesLocks for OwnLocks {
     type Env = SimEnv;
 
-    fn of(locks: Registry<SimEnv>) -> OwnLocks {
+    fn from_locks(locks: Registry<SimEnv>) -> OwnLocks {
         OwnLocks(locks)
     }
 }
@@ -199,7 +199,7 @@ fn climate<W: WorldLike>(
         Some(_) if TypeId::of::<W>() != TypeId::of::<World>() => SimEngine.prepare(&calm)?,
         _ => prepare::<W>("sim", Driver::RedisRs, locks, &calm)?,
     };
-    Ok(Climate::over(weather, scenario, &surveyed.steps(SURVEYED)))
+    Ok(Climate::new(weather, scenario, &surveyed.steps(SURVEYED)))
 }
 
 /// What builds the scenario's lock.

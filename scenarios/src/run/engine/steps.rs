@@ -19,8 +19,9 @@ use crate::model::when::{Event, Mark, Nth, StepKind};
 /// The steps of a run and when it came by each, in order. `is_sent` says which commands a file may name.
 pub(crate) fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(TrueNs, Nth)> {
     let mut seen: BTreeMap<(StepKind, String), u32> = BTreeMap::new();
-    let events =
-        trace.iter().filter_map(|record| Some((TrueNs(record.at.0), named(&record.event, cast, &is_sent)?)));
+    let events = trace
+        .iter()
+        .filter_map(|record| Some((TrueNs(record.at.0), file_event(&record.event, cast, &is_sent)?)));
     let count = |(at, event): (TrueNs, Event)| {
         let nth = seen.entry((event.step(), event.to_string())).or_insert(0);
         *nth += 1;
@@ -30,8 +31,8 @@ pub(crate) fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> boo
 }
 
 /// An event of the kernel as a file names it.
-fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Option<Event> {
-    let host = |host: sim::HostId| cast.of_world(host);
+fn file_event(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Option<Event> {
+    let host = |host: sim::HostId| cast.host_from_world(host);
     let name = |host: HostIndex| cast.name(host).to_owned();
     Some(match event {
         sim::Event::TimerFired { host: at } => {

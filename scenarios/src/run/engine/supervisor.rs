@@ -30,20 +30,20 @@ impl Supervisor {
         Supervisor { clock, after, died: Arc::default() }
     }
 
-    fn died(&self) -> MutexGuard<'_, Option<Readings>> {
+    fn death_readings(&self) -> MutexGuard<'_, Option<Readings>> {
         self.died.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The node's process is gone, and its machine's clocks show this.
     pub(super) fn note_death<H: HostLike>(&self, host: &H) {
         if self.clock != RestartClock::True {
-            *self.died() = Some(host.clocks());
+            *self.death_readings() = Some(host.clocks());
         }
     }
 
     /// Ends when the node may run: at once, if it never died.
     pub(super) async fn allow<H: HostLike>(&self, host: &H) {
-        let Some(died) = *self.died() else { return };
+        let Some(died) = *self.death_readings() else { return };
         match self.clock {
             RestartClock::True => {}
             RestartClock::Wall => {

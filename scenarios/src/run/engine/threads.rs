@@ -23,15 +23,15 @@ use crate::run::recorder::Recorder;
 pub(in crate::run) type ThreadJob<H> = (ClientId, Arc<Job<SimEnv<H>>>);
 
 /// Runs the threads of one life of a process, until the last is done.
-pub(in crate::run) async fn run<H: HostLike>(
+pub(in crate::run) async fn run_threads<H: HostLike>(
     process: SimEnv<H>,
     threads: Vec<ThreadJob<H>>,
     recorder: Recorder,
 ) {
     let (host, starts) = (process.host.clone(), process.starts.clone());
-    let left = Left::of(threads.len());
+    let left = Left::new(threads.len());
     for (client, job) in threads {
-        let (env, left) = (process.of_thread(client), left.clone());
+        let (env, left) = (process.thread_env(client), left.clone());
         let work = Box::pin(async move {
             job.run(env).await;
             left.one_less();
@@ -101,7 +101,7 @@ impl Starts {
     }
 
     /// Waits until the thread of this name may begin.
-    pub(in crate::run) async fn of(&self, thread: &str) {
+    pub(in crate::run) async fn wait_for(&self, thread: &str) {
         poll_fn(|cx| {
             let mut told = lock(&self.0);
             if told.threads.contains(thread) {
@@ -119,7 +119,7 @@ impl Starts {
 struct Left(Arc<Mutex<(usize, Option<Waker>)>>);
 
 impl Left {
-    fn of(threads: usize) -> Left {
+    fn new(threads: usize) -> Left {
         Left(Arc::new(Mutex::new((threads, None))))
     }
 

@@ -15,7 +15,7 @@ use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
-use super::on_sim::{NodeObserver, serve_resource};
+use super::sim_stage::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
 use super::threads::{self, Starts, ThreadJob};
 use crate::model::cast::{Cast, Member};
@@ -52,7 +52,7 @@ enum Process<H: HostLike> {
 
 impl<H: HostLike> Hosts<H> {
     /// The hosts of a scenario, whose locks are of this kind and speak to nodes through `driver`.
-    pub(in crate::run) fn of(
+    pub(in crate::run) fn new(
         scenario: &Scenario,
         cast: &Arc<Cast>,
         kind: &Arc<dyn LockKind<SimEnv<H>>>,
@@ -104,7 +104,7 @@ impl<H: HostLike> Hosts<H> {
                     self.add_threads(world, spec, threads, recorder)
                 }
             };
-            debug_assert_eq!(added, self.cast.in_world(*index), "the cast's numbers are the world's");
+            debug_assert_eq!(added, self.cast.world_id(*index), "the cast's numbers are the world's");
         }
         jobs
     }
@@ -185,7 +185,7 @@ impl<H: HostLike> Hosts<H> {
         let first = threads.first().map_or(ClientId(0), |(client, _)| *client);
         world.add_host(spec.essential(), move |host| {
             let process = SimEnv::new(host, first, cast.clone(), recorder.clone(), driver);
-            threads::run(process.with_starts(starts.clone()), threads.clone(), recorder.clone())
+            threads::run_threads(process.with_starts(starts.clone()), threads.clone(), recorder.clone())
         })
     }
 }
@@ -298,6 +298,6 @@ struct NodeLife<H: HostLike> {
 impl<H: HostLike> Drop for NodeLife<H> {
     fn drop(&mut self) {
         self.supervisor.note_death(&self.host);
-        self.recorder.forgotten(self.node);
+        self.recorder.forget_node(self.node);
     }
 }

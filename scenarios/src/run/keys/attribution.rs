@@ -120,7 +120,7 @@ impl Attribution {
     }
 
     /// The call whose code runs right now.
-    pub(in crate::run) fn running(&self, client: ClientId) -> Option<CallId> {
+    pub(in crate::run) fn running_call(&self, client: ClientId) -> Option<CallId> {
         at(&self.clients, self.acting_for(client).0.into()).filter(|client| client.runs)?.call
     }
 
@@ -145,7 +145,7 @@ impl Attribution {
     }
 
     /// A call was granted what it asked for.
-    pub(in crate::run) fn granted(&mut self, call: CallId) {
+    pub(in crate::run) fn record_grant(&mut self, call: CallId) {
         place(&mut self.calls, call.0).granted = true;
     }
 
@@ -155,7 +155,7 @@ impl Attribution {
     }
 
     /// Requests of so many bytes were written to a connection, each by this call.
-    pub(in crate::run) fn sent(
+    pub(in crate::run) fn record_sent(
         &mut self,
         connection: ConnectionNumber,
         calls: &[Option<CallId>],

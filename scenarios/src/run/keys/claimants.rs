@@ -28,20 +28,20 @@ pub(in crate::run) struct Claimants {
 impl Claimants {
     /// A client asks for the lock. Whatever it asked for before, it will not be granted.
     pub(in crate::run) fn ask(&mut self, call: CallId, client: ClientId) {
-        self.refused(client);
+        self.record_refusal(client);
         self.asking.insert(client, call);
         self.alive.insert(call);
     }
 
     /// What a client asked for last was not granted.
-    pub(in crate::run) fn refused(&mut self, client: ClientId) {
+    pub(in crate::run) fn record_refusal(&mut self, client: ClientId) {
         if let Some(call) = self.asking.remove(&client) {
             self.alive.remove(&call);
         }
     }
 
     pub(in crate::run) fn begin(&mut self, grant: CallId, client: ClientId) {
-        self.refused(client);
+        self.record_refusal(client);
         self.claims.push((grant, client));
         self.alive.insert(grant);
     }
@@ -56,8 +56,8 @@ impl Claimants {
         self.alive.remove(&grant);
     }
 
-    pub(in crate::run) fn died(&mut self, client: ClientId) {
-        self.refused(client);
+    pub(in crate::run) fn record_death(&mut self, client: ClientId) {
+        self.record_refusal(client);
         let alive = &mut self.alive;
         self.claims.retain(|(claimed, holder)| *holder != client || !alive.remove(claimed));
     }

@@ -5,7 +5,7 @@
 //! had its grant already: that took another's key over.
 //!
 //! Whose claim it is, is answered when the run is over (`key_lanes/owners.rs`), since a lock may say what marks its
-//! keys after the fact. It is that of the calls that took it and marked it (`shares.rs`), and of nobody else: who
+//! keys after the fact. It is that of the calls that took it and marked it (`ownership.rs`), and of nobody else: who
 //! marked it and did not set it may have had another key. A copy that a replica or a file has is of the call that set
 //! it anywhere, if only one did. A lane that is drawn shows the likeliest.
 //!
@@ -37,7 +37,7 @@ use doublehold_sim_redis::core::KeyChange;
 use super::attribution::{Attribution, LockMark, Mark, Moment, Sender};
 use super::claimants::Claimants;
 use super::key_claims::{Claims, Step, claims, count, is_hash, is_nothing, sets, step};
-use super::shares::{Share, Shares, Taker, Way};
+use super::ownership::{Share, ShareKind, Shares, Taker};
 use crate::report::{KeyEnd, KeyOrigin};
 
 /// A stretch of time in which a node held a claim, by its place in the order in which they began.
@@ -51,13 +51,13 @@ pub(in crate::run) struct Touch {
     pub(in crate::run) is_of_a_field: bool,
     /// Who had a share of it.
     shares: Shares,
-    pub(in crate::run) how: How,
+    pub(in crate::run) how: ClaimChange,
     /// Calls with a share that had a claim then, or might yet be granted one.
     pub(in crate::run) live: Vec<CallId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::run) enum How {
+pub(in crate::run) enum ClaimChange {
     /// It is gone.
     Gone,
     /// It is still there, with these shares, and something about it changed.
@@ -97,7 +97,7 @@ pub(in crate::run) struct Known<'a> {
     pub(in crate::run) whole: bool,
 }
 
-struct Held {
+struct StretchRecord {
     circumstances: Circumstances,
     mark: LockMark,
     shares: Shares,
@@ -107,7 +107,7 @@ struct Held {
 }
 
 /// Where a claim is: on which node and in which of its databases.
-type Place = (NodeId, usize, LockMark);
+type ClaimPlace = (NodeId, usize, LockMark);
 
 /// Who set a claim, on whichever node.
 struct Setters {
@@ -119,9 +119,9 @@ struct Setters {
 /// All stretches of a run.
 #[derive(Default)]
 pub(in crate::run) struct KeyLanes {
-    all: Vec<Held>,
+    all: Vec<StretchRecord>,
     /// The open stretch of each claim that a node holds.
-    open: BTreeMap<Place, Stretch>,
+    open: BTreeMap<ClaimPlace, Stretch>,
     setters: BTreeMap<(usize, LockMark), Setters>,
     /// What stood when a call was granted, and was not taken by it.
     standing: BTreeMap<CallId, Vec<(Stretch, Shares)>>,
@@ -135,7 +135,7 @@ impl KeyLanes {
 
     /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
     /// for.
-    pub(in crate::run) fn changed(
+    pub(in crate::run) fn apply_change(
         &mut self,
         by: Circumstances,
         change: &KeyChange<'_>,
@@ -159,17 +159,17 @@ impl KeyLanes {
                     alive.push(still);
                     how
                 }
-                None => Some(self.gone(mark, by, change, &after)),
+                None => Some(self.remove_claim(mark, by, change, &after)),
             };
-            let how = how.or_else(|| intrudes.then(|| How::Kept(shares.clone())));
+            let how = how.or_else(|| intrudes.then(|| ClaimChange::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
             let live = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
             touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
         }
         for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
-            let known = by.sender.map(|sender| Share::new(sender, Way::Set, count(has).unwrap_or(0)));
-            let made = known.or_else(|| by.client.map(|client| Share::set(Taker::One(client))));
-            alive.push(self.begin(mark, by, Shares::of(made)));
+            let known = by.sender.map(|sender| Share::new(sender, ShareKind::Set, count(has).unwrap_or(0)));
+            let made = known.or_else(|| by.client.map(|client| Share::set_by(Taker::One(client))));
+            alive.push(self.begin(mark, by, Shares::from_share(made)));
         }
         let expires_at_ms = change.after.and_then(|after| after.expires_at_ms);
         alive.iter().for_each(|stretch| self.all[stretch.0].expires_at_ms = expires_at_ms);
@@ -198,7 +198,7 @@ impl KeyLanes {
         if let Some(open) = self.open.get(&place) {
             return *open;
         }
-        let is_it = |held: &Held| held.place() == place;
+        let is_it = |held: &StretchRecord| held.place() == place;
         match self.all.iter().rposition(is_it) {
             Some(last) if matches!(self.all[last].until, Some((_, KeyEnd::Expired))) => {
                 self.all[last].until = None;
@@ -219,8 +219,8 @@ impl KeyLanes {
         alone: bool,
         by: Circumstances,
         Known { told, claimants, .. }: Known<'_>,
-    ) -> (Stretch, Option<How>) {
-        let Held { mark, shares, .. } = &self.all[open.0];
+    ) -> (Stretch, Option<ClaimChange>) {
+        let StretchRecord { mark, shares, .. } = &self.all[open.0];
         let Some(sender) = by.sender else { return (open, self.stays_by_nobody(open, step, by.origin)) };
         let marked = told.marked_by(mark, sender.call).is_some();
         // What is told later of one claim is not expected of each field of a hash.
@@ -232,48 +232,48 @@ impl KeyLanes {
             (Step::SetAlike, _) if !may_be_its_own => (open, None),
             // What it has it has, whatever it sets it to.
             (Step::SetAlike, _) if sender.granted && has_share => (open, None),
-            (Step::Set, _) if sender.granted && has_share => (open, Some(How::Kept(shares.clone()))),
+            (Step::Set, _) if sender.granted && has_share => (open, Some(ClaimChange::Kept(shares.clone()))),
             (Step::Set | Step::SetAlike, _) => {
-                let share = Share::new(sender, Way::Set, count.unwrap_or(0));
+                let share = Share::new(sender, ShareKind::Set, count.unwrap_or(0));
                 let is_its_own = marked && !sender.granted;
                 let set =
                     shares.and(share, |it| !is_its_own && !it.is_of(sender.call) && means_something(it));
-                let how = (step == Step::Set).then(|| How::Taken(set.clone()));
-                (self.retaken(open, set, by), how)
+                let how = (step == Step::Set).then(|| ClaimChange::Taken(set.clone()));
+                (self.retake(open, set, by), how)
             }
             (Step::Kept, Mark::Value(_)) if !sender.granted && may_be_its_own && !has_share => {
-                let found = shares.and(Share::new(sender, Way::Found, 0), means_something);
-                (self.retaken(open, found.clone(), by), Some(How::Kept(found)))
+                let found = shares.and(Share::new(sender, ShareKind::Found, 0), means_something);
+                (self.retake(open, found.clone(), by), Some(ClaimChange::Kept(found)))
             }
-            (Step::Kept, _) => (open, Some(How::Kept(shares.clone()))),
+            (Step::Kept, _) => (open, Some(ClaimChange::Kept(shares.clone()))),
             (Step::Up(more), Mark::Key(_)) => {
-                let tried = || shares.and(Share::new(sender, Way::Tried, more), means_something);
+                let tried = || shares.and(Share::new(sender, ShareKind::Tried, more), means_something);
                 let shares = shares.more(sender.call, more).unwrap_or_else(tried);
-                (self.retaken(open, shares, by), None)
+                (self.retake(open, shares, by), None)
             }
             (Step::Up(more), Mark::Value(_)) => match shares.more(sender.call, more) {
-                Some(shares) => (self.retaken(open, shares.clone(), by), Some(How::Kept(shares))),
+                Some(shares) => (self.retake(open, shares.clone(), by), Some(ClaimChange::Kept(shares))),
                 None => {
-                    let counted = shares.and(Share::new(sender, Way::Counted, more), means_something);
-                    (self.retaken(open, counted.clone(), by), Some(How::Taken(counted)))
+                    let counted = shares.and(Share::new(sender, ShareKind::Counted, more), means_something);
+                    (self.retake(open, counted.clone(), by), Some(ClaimChange::Taken(counted)))
                 }
             },
             (Step::Down(less), _) => match shares.less(sender.call, less) {
-                Some(shares) => (self.retaken(open, shares, by), Some(How::Back)),
+                Some(shares) => (self.retake(open, shares, by), Some(ClaimChange::Back)),
                 None => {
                     // A copy does not know who had counted up before it was made: this may be what its call did.
                     let shares = &mut self.all[open.0].shares;
                     shares.unsure |= shares.are_copied();
-                    (open, Some(How::Lowered))
+                    (open, Some(ClaimChange::Lowered))
                 }
             },
         }
     }
 
     /// A claim is still there after a command of which nobody knows the call.
-    fn stays_by_nobody(&mut self, open: Stretch, step: Step, origin: KeyOrigin) -> Option<How> {
-        let Held { mark, shares, .. } = &mut self.all[open.0];
-        let before = How::Kept(shares.clone());
+    fn stays_by_nobody(&mut self, open: Stretch, step: Step, origin: KeyOrigin) -> Option<ClaimChange> {
+        let StretchRecord { mark, shares, .. } = &mut self.all[open.0];
+        let before = ClaimChange::Kept(shares.clone());
         shares.unsure |= origin == KeyOrigin::Executed && !matches!(step, Step::None | Step::Kept);
         let is_nothing = match step {
             Step::None | Step::SetAlike => true,
@@ -284,9 +284,9 @@ impl KeyLanes {
     }
 
     /// A claim that is there has these shares from now on: in a stretch of its own if it is drawn as another call's.
-    fn retaken(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
+    fn retake(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
         let held = &mut self.all[open.0];
-        if held.shares.drawn() == shares.drawn() {
+        if held.shares.drawn_taker() == shares.drawn_taker() {
             held.shares = shares;
             return open;
         }
@@ -295,13 +295,13 @@ impl KeyLanes {
         self.begin(&mark, by, shares)
     }
 
-    fn gone(
+    fn remove_claim(
         &mut self,
         mark: &LockMark,
         by: Circumstances,
         change: &KeyChange<'_>,
         after: &Claims<'_>,
-    ) -> How {
+    ) -> ClaimChange {
         let instead = after.keys().next().filter(|_| !is_hash(change.after) || !is_hash(change.before));
         let end = match instead {
             Some(_) => KeyEnd::Overwritten,
@@ -312,29 +312,29 @@ impl KeyLanes {
             None => KeyEnd::Deleted,
         };
         self.end(&place(by, mark), by.at, end);
-        instead.map_or(How::Gone, |mark| How::Replaced(mark.clone()))
+        instead.map_or(ClaimChange::Gone, |mark| ClaimChange::Replaced(mark.clone()))
     }
 
     fn begin(&mut self, mark: &LockMark, by: Circumstances, shares: Shares) -> Stretch {
         let setters = self.setters.entry((by.database, mark.clone()));
         let shares = if by.origin == KeyOrigin::Executed {
-            let setter = shares.drawn();
+            let setter = shares.drawn_taker();
             let known = setters.or_insert(Setters { last: setter, several: false });
             known.several |= known.last != setter;
             known.last = setter;
             shares
         } else {
             let setter = setters.or_insert(Setters { last: None, several: false }).last;
-            Shares::of(setter.map(Share::copied))
+            Shares::from_share(setter.map(Share::copied_by))
         };
         let stretch = Stretch(self.all.len());
         self.open.insert(place(by, mark), stretch);
         let (mark, circumstances) = (mark.clone(), by);
-        self.all.push(Held { circumstances, mark, shares, until: None, expires_at_ms: None });
+        self.all.push(StretchRecord { circumstances, mark, shares, until: None, expires_at_ms: None });
         stretch
     }
 
-    fn end(&mut self, place: &Place, at: TrueNs, how: KeyEnd) {
+    fn end(&mut self, place: &ClaimPlace, at: TrueNs, how: KeyEnd) {
         if let Some(stretch) = self.open.remove(place) {
             self.all[stretch.0].until = Some((at, how));
         }
@@ -342,7 +342,7 @@ impl KeyLanes {
 
     /// A call was granted a lock. It may rest on keys that an earlier call of its owner took: of a majority of nodes,
     /// it may have taken some itself and found others.
-    pub(in crate::run) fn found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
+    pub(in crate::run) fn record_found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
         let (told, claimants) = known;
         for stretch in self.open.values() {
             let held = &mut self.all[stretch.0];
@@ -350,7 +350,7 @@ impl KeyLanes {
             let is_marked =
                 matches!(held.mark.1, Mark::Value(_)) && told.marked_by(&held.mark, call).is_some();
             if is_marked && !has_share {
-                let share = Share::new(Sender { call, granted: false }, Way::Found, 0);
+                let share = Share::new(Sender { call, granted: false }, ShareKind::Found, 0);
                 held.shares = held.shares.and(share, |it| !it.is_over(claimants));
                 self.standing.entry(call).or_default().push((*stretch, held.shares.clone()));
             }
@@ -358,7 +358,7 @@ impl KeyLanes {
     }
 
     /// The time of a stretch is up by its node's clock, if this is still when it expires.
-    pub(in crate::run) fn expired(&mut self, stretch: Stretch, expires_at_ms: i64, at: TrueNs) {
+    pub(in crate::run) fn expire(&mut self, stretch: Stretch, expires_at_ms: i64, at: TrueNs) {
         let Some(held) = self.all.get(stretch.0) else { return };
         if held.until.is_none() && held.expires_at_ms == Some(expires_at_ms) {
             self.end(&held.place(), at, KeyEnd::Expired);
@@ -366,14 +366,14 @@ impl KeyLanes {
     }
 
     /// A node's process is gone, with all it held.
-    pub(in crate::run) fn forgotten(&mut self, node: NodeId, at: TrueNs) {
-        let here: Vec<Place> = self.open.keys().filter(|(on, ..)| *on == node).cloned().collect();
+    pub(in crate::run) fn forget_node(&mut self, node: NodeId, at: TrueNs) {
+        let here: Vec<ClaimPlace> = self.open.keys().filter(|(on, ..)| *on == node).cloned().collect();
         here.iter().for_each(|place| self.end(place, at, KeyEnd::Forgotten));
     }
 }
 
-impl Held {
-    fn place(&self) -> Place {
+impl StretchRecord {
+    fn place(&self) -> ClaimPlace {
         place(self.circumstances, &self.mark)
     }
 }
@@ -396,7 +396,7 @@ impl Touch {
 
     /// Whether it is known whose every share is. Of a copy it is not known who had counted it up before it was made.
     pub(in crate::run) fn is_sure(&self) -> bool {
-        !(self.shares.unsure || self.how == How::Lowered && self.is_copied())
+        !(self.shares.unsure || self.how == ClaimChange::Lowered && self.is_copied())
     }
 
     /// Whether nobody is known to have set it.
@@ -405,7 +405,7 @@ impl Touch {
     }
 }
 
-fn place(by: Circumstances, mark: &LockMark) -> Place {
+fn place(by: Circumstances, mark: &LockMark) -> ClaimPlace {
     (by.node, by.database, mark.clone())
 }
 

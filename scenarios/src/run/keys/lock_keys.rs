@@ -57,7 +57,7 @@ impl LockKeys {
     }
 
     /// A command changed a key of this lock: of this call, if that is known.
-    pub(in crate::run) fn changed(&mut self, lock: LockId, call: Option<CallId>) {
+    pub(in crate::run) fn record_change(&mut self, lock: LockId, call: Option<CallId>) {
         self.changed.insert(lock);
         self.changed_by.extend(call);
     }
@@ -69,7 +69,7 @@ impl LockKeys {
 
     /// The first grant whose call changed no key and that rests on none: one says it all. A grant within another rests
     /// on that one.
-    pub(in crate::run) fn unseen(
+    pub(in crate::run) fn find_unseen(
         &self,
         history: &History,
         rests: impl Fn(CallId) -> bool,

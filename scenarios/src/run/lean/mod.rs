@@ -55,7 +55,7 @@ impl<H: HostLike> LeanConnection<H> {
     }
 
     /// The same, for the requests of a lock: `recorder` is told of each.
-    pub(crate) fn recorded(
+    pub(crate) fn new_recorded(
         stream: H::Stream,
         host: H,
         client: ClientId,
@@ -65,23 +65,23 @@ impl<H: HostLike> LeanConnection<H> {
     }
 
     /// Whose call it is does not depend on when it is polled.
-    fn request<'a>(&'a self, what: What<'a>) -> Request<'a, H> {
+    fn request<'a>(&'a self, what: Payload<'a>) -> Request<'a, H> {
         let call = self.recorder.as_ref().and_then(|(client, recorder)| recorder.call_of(*client));
         Request { on: self, what, call, progress: Progress::Unsent }
     }
 
     fn tell(&self, calls: &[Option<CallId>], bytes: usize) {
         if let Some((_, recorder)) = &self.recorder {
-            recorder.sent(self.connection, calls, bytes);
+            recorder.record_sent(self.connection, calls, bytes);
         }
     }
 
     /// Waits until the connection is over, whether or not anybody uses it: a caretaker that stays.
-    pub(crate) async fn closed(&self) {
+    pub(crate) async fn wait_closed(&self) {
         let _watch = Watch(&self.shared);
         poll_fn(|cx| {
             let mut wire = self.shared.lock();
-            wire.read(cx, None, &mut Poll::Pending);
+            wire.read_replies(cx, None, &mut Poll::Pending);
             wire.write(cx);
             if wire.is_over() {
                 return Poll::Ready(());
@@ -121,7 +121,7 @@ impl<H: HostLike> Clone for LeanConnection<H> {
 
 impl<H: HostLike> ConnectionLike for LeanConnection<H> {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        Box::pin(self.request(What::Command(cmd)))
+        Box::pin(self.request(Payload::Command(cmd)))
     }
 
     fn req_packed_commands<'a>(
@@ -130,7 +130,7 @@ impl<H: HostLike> ConnectionLike for LeanConnection<H> {
         offset: usize,
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
-        let request = self.request(What::Pipeline { pipeline, offset, count });
+        let request = self.request(Payload::Pipeline { pipeline, offset, count });
         Box::pin(async move {
             match request.await? {
                 Value::Array(values) => Ok(values),
@@ -145,21 +145,21 @@ impl<H: HostLike> ConnectionLike for LeanConnection<H> {
 }
 
 /// What is asked.
-enum What<'a> {
+enum Payload<'a> {
     Command(&'a Cmd),
     Pipeline { pipeline: &'a Pipeline, offset: usize, count: usize },
 }
 
-impl What<'_> {
+impl Payload<'_> {
     /// Writes the request, and whose each of its commands is: MULTI is nobody's, as in redis-rs, which adds it.
     fn write(&self, call: Option<CallId>, unsent: &mut Vec<u8>, tell: impl FnOnce(&[Option<CallId>], usize)) {
         let before = unsent.len();
         match self {
-            What::Command(cmd) => {
+            Payload::Command(cmd) => {
                 pack(cmd, unsent);
                 tell(&[call], unsent.len() - before);
             }
-            What::Pipeline { pipeline, .. } => {
+            Payload::Pipeline { pipeline, .. } => {
                 unsent.append(&mut pipeline.get_packed_pipeline());
                 let mut calls = vec![call; pipeline.len()];
                 if pipeline.is_transaction() {
@@ -171,10 +171,10 @@ impl What<'_> {
         }
     }
 
-    fn expected(&self) -> Expected {
+    fn expected_replies(&self) -> Expected {
         match *self {
-            What::Command(_) => Expected::One,
-            What::Pipeline { pipeline, offset, count } => {
+            Payload::Command(_) => Expected::One,
+            Payload::Pipeline { pipeline, offset, count } => {
                 Expected::Several(Box::new(Several::new(offset, count, pipeline.is_transaction())))
             }
         }
@@ -183,13 +183,13 @@ impl What<'_> {
     /// Nothing to be sent, which redis-rs refuses.
     fn is_empty(&self) -> bool {
         match self {
-            What::Command(cmd) => cmd.args_iter().next().is_none(),
-            What::Pipeline { pipeline, .. } => pipeline.is_empty(),
+            Payload::Command(cmd) => cmd.args_iter().next().is_none(),
+            Payload::Pipeline { pipeline, .. } => pipeline.is_empty(),
         }
     }
 
     fn wants_no_reply(&self) -> bool {
-        matches!(self, What::Command(cmd) if cmd.is_no_response())
+        matches!(self, Payload::Command(cmd) if cmd.is_no_response())
     }
 }
 
@@ -210,7 +210,7 @@ fn pack(cmd: &Cmd, unsent: &mut Vec<u8>) {
 /// A request and the wait for its reply.
 struct Request<'a, H: HostLike> {
     on: &'a LeanConnection<H>,
-    what: What<'a>,
+    what: Payload<'a>,
     call: Option<CallId>,
     progress: Progress,
 }
@@ -229,14 +229,14 @@ impl<H: HostLike> Request<'_, H> {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
         // What came while nobody waited goes first: late replies, or the end of the connection.
-        wire.read(cx, None, &mut Poll::Pending);
+        wire.read_replies(cx, None, &mut Poll::Pending);
         if wire.is_over() {
             return Err(broken_pipe());
         }
         self.what.write(self.call, wire.unsent(), |calls, bytes| self.on.tell(calls, bytes));
         let caller = (!self.what.wants_no_reply()).then(|| cx.waker().clone());
         let waits = caller.is_some();
-        let number = wire.expect(self.what.expected(), caller);
+        let number = wire.expect(self.what.expected_replies(), caller);
         wire.write(cx);
         if waits {
             return Ok(Progress::Sent(number));
@@ -267,7 +267,7 @@ impl<H: HostLike> Request<'_, H> {
             },
             Progress::Sent(number) => {
                 wire.waits(number, cx.waker());
-                wire.read(cx, Some(number), reply);
+                wire.read_replies(cx, Some(number), reply);
                 wire.write(cx);
                 number
             }
@@ -309,7 +309,7 @@ async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
-        wire.read(cx, None, &mut Poll::Pending);
+        wire.read_replies(cx, None, &mut Poll::Pending);
         wire.write(cx);
         if wire.is_idle() {
             wire.caretaker = None;

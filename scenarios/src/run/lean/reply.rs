@@ -38,7 +38,9 @@ fn value(rest: &mut &[u8], depth: usize) -> Poll<RedisResult<Value>> {
         },
         b'*' => match length(line)? {
             None => Value::Nil,
-            Some(_) if depth == DEPTH_MAX => return Poll::Ready(Err(malformed("arrays in arrays too deep"))),
+            Some(_) if depth == DEPTH_MAX => {
+                return Poll::Ready(Err(malformed_reply("arrays in arrays too deep")));
+            }
             Some(length) => {
                 // Not as much room as it says there will be: it may say anything.
                 let mut items = Vec::with_capacity(length.min(16));
@@ -48,7 +50,7 @@ fn value(rest: &mut &[u8], depth: usize) -> Poll<RedisResult<Value>> {
                 Value::Array(items)
             }
         },
-        _ => return Poll::Ready(Err(malformed("a reply of a kind that RESP2 does not have"))),
+        _ => return Poll::Ready(Err(malformed_reply("a reply of a kind that RESP2 does not have"))),
     }))
 }
 
@@ -65,7 +67,7 @@ fn bulk<'a>(rest: &mut &'a [u8], length: usize) -> Poll<RedisResult<&'a [u8]>> {
     let Some((bytes, after)) = rest.split_at_checked(length) else { return Poll::Pending };
     let Some((end, after)) = after.split_at_checked(2) else { return Poll::Pending };
     if end != b"\r\n" {
-        return Poll::Ready(Err(malformed("a string that is longer than it says")));
+        return Poll::Ready(Err(malformed_reply("a string that is longer than it says")));
     }
     *rest = after;
     Poll::Ready(Ok(bytes))
@@ -83,14 +85,14 @@ fn number(line: &[u8]) -> RedisResult<i64> {
     {
         return Ok(line.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')));
     }
-    text(line)?.trim().parse().map_err(|_| malformed("a number that is none"))
+    text(line)?.trim().parse().map_err(|_| malformed_reply("a number that is none"))
 }
 
 fn text(line: &[u8]) -> RedisResult<&str> {
-    std::str::from_utf8(line).map_err(|_| malformed("a line that is not UTF-8"))
+    std::str::from_utf8(line).map_err(|_| malformed_reply("a line that is not UTF-8"))
 }
 
-fn malformed(what: &'static str) -> RedisError {
+fn malformed_reply(what: &'static str) -> RedisError {
     RedisError::from((ErrorKind::Parse, "the node sent no RESP2", what.to_owned()))
 }
 

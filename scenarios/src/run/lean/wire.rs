@@ -133,7 +133,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     /// Reads until nothing is left, and hands out what came. Who reads looks for its own reply: it is not woken for it,
     /// and gets it at once where nobody else waits, put down where it wants it.
-    pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>, reply: &mut Reply) {
+    pub(super) fn read_replies(&mut self, cx: &mut Context<'_>, reader: Option<u64>, reply: &mut Reply) {
         while self.fill(cx) {
             if self.has_only(reader) {
                 self.take_only(reply);

@@ -5,8 +5,8 @@
 use doublehold_history::{CallId, ClientId};
 
 use super::{Recorder, Sent};
-use crate::run::kept;
 use crate::run::keys::attribution::ConnectionNumber;
+use crate::run::memory_budget;
 
 impl Recorder {
     /// The client's call to the lock has returned.
@@ -52,13 +52,13 @@ impl Recorder {
     }
 
     /// The call whose code runs on a client right now.
-    pub(crate) fn running(&self, client: ClientId) -> Option<CallId> {
-        self.lock().attribution.running(client)
+    pub(crate) fn running_call(&self, client: ClientId) -> Option<CallId> {
+        self.lock().attribution.running_call(client)
     }
 
     /// Requests of so many bytes were written to a connection, each by this call.
-    pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
-        self.witness.keeps(kept::requests(calls.len()));
-        self.lock().attribution.sent(connection, calls, bytes);
+    pub(crate) fn record_sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
+        self.witness.keeps(memory_budget::requests(calls.len()));
+        self.lock().attribution.record_sent(connection, calls, bytes);
     }
 }

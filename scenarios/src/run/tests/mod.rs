@@ -1,10 +1,10 @@
 //! A client that does what a test says, on a node that records: who is named for each change of the lock's key.
 
-mod counted;
+mod counters;
+mod key_marks;
 pub(in crate::run) mod random;
 mod scripts;
-mod taken;
-mod told;
+mod takeovers;
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -27,7 +27,7 @@ use crate::model::scenario::Role;
 use crate::report::KeySpan;
 use crate::run::Driver;
 use crate::run::engine::env::{Connection, REDIS_PORT, SimEnv};
-use crate::run::engine::on_sim::{NodeObserver, SimWitness};
+use crate::run::engine::sim_stage::{NodeObserver, SimWitness};
 use crate::run::recorder::Recorder;
 
 pub(in crate::run) const CLIENT: ClientId = ClientId(0);

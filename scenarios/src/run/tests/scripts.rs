@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::model::cast::Cast;
 use crate::model::scenario::Role;
 use crate::run::engine::env::REDIS_PORT;
-use crate::run::engine::on_sim::{NodeObserver, SimWitness};
+use crate::run::engine::sim_stage::{NodeObserver, SimWitness};
 use crate::run::recorder::Recorder;
 
 /// Runs one node, and one client that sends this; how the run ended, and what its history doubts.

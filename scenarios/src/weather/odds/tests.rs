@@ -4,7 +4,7 @@
 use doublehold_sim::Seed;
 
 use super::*;
-use crate::weather::likeness::{Law, assert_follows, times};
+use crate::weather::goodness_of_fit::{Law, assert_follows, times};
 
 /// So many odds of lines, with their mean numbers as fractions: rates from ten in a millisecond to one in a century.
 fn lines(count: usize) -> Vec<(Odds, u128, u128)> {
@@ -16,7 +16,7 @@ fn lines(count: usize) -> Vec<(Odds, u128, u128)> {
     let mut line = || {
         let targets = between(0, 2);
         let (window, every) = (between(6, 12), between(8, 18));
-        let odds = Odds::of(targets as usize, Duration::from_nanos(window), Duration::from_nanos(every));
+        let odds = Odds::new(targets as usize, Duration::from_nanos(window), Duration::from_nanos(every));
         (odds, u128::from(targets) * u128::from(window), u128::from(every))
     };
     (0..count).map(|_| line()).collect()

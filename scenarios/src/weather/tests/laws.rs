@@ -9,7 +9,7 @@ use doublehold_sim::{DelayLaw, RatePpb};
 use crate::model::fault::{Effect, Fault, Names, Way};
 use crate::model::scenario::{Role, Scenario};
 use crate::model::when::{Event, Nth, When};
-use crate::weather::likeness::Law;
+use crate::weather::goodness_of_fit::Law;
 use crate::weather::{RandomFault, Sign};
 
 /// The hosts that names mean.

@@ -64,7 +64,7 @@ impl Pairs {
         predicate: Predicate,
     ) -> Option<PartlyPaired> {
         let counted = *self.counts.get(&(point, one.min(other), one.max(other), predicate))?;
-        Some(if one < other { counted } else { counted.swapped() })
+        Some(if one < other { counted } else { counted.swap_designs() })
     }
 
     /// Takes in the next batch. Those of one point and row come one after another, and the first points come first.
@@ -200,7 +200,7 @@ mod tests {
                 ..PartlyPaired::default()
             };
             assert_eq!(pairs.get(0, (0, 1), Predicate::P2), Some(expected), "behind {before}");
-            assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swapped()));
+            assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swap_designs()));
             let silent = pairs.get(0, (0, 1), Predicate::P1).expect("they ran");
             assert_eq!((silent.pairs(), silent.decided.neither), (7 + neither - 1, 7 + neither - 1));
         }

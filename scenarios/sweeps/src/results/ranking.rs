@@ -111,7 +111,7 @@ impl Results {
             for predicate in predicates {
                 let between = |design: usize| -> Option<(usize, Between)> {
                     let cell = self.cells.get(&(point * designs as u64 + design as u64))?;
-                    Some((design, cell.stratify(&self.header, *predicate).between(deviations)?))
+                    Some((design, cell.stratify(&self.header, *predicate).rate_range(deviations)?))
                 };
                 let all: Vec<(usize, Between)> = (0..designs).filter_map(between).collect();
                 let pairs = all.iter().flat_map(|(one, lower)| {

@@ -43,7 +43,7 @@ pub(super) fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
     if !is_path {
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         let hint = suggest::hint(name_or_path, &names);
-        let is_list = suggest::alike(name_or_path, &names).is_empty();
+        let is_list = suggest::similar_words(name_or_path, &names).is_empty();
         let hint = if is_list { hint + "; a file's name ends in `.toml`" } else { hint };
         let hint = file_beside(name_or_path).unwrap_or(hint);
         return Err(ScenarioError::UnknownStudy { name: shorten(name_or_path), hint });

@@ -41,7 +41,7 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
         let cause = format!("`{key}` has {} values, and the limit is {VALUES_MAX}", items.len());
         return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
     }
-    let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
+    let values: Vec<String> = items.iter().map(|item| item.node().plain_text()).collect();
     let meant: Vec<String> = items.iter().map(|item| canonical_text(item.node())).collect();
     let twin = |place: usize| meant[..place].iter().position(|value| *value == meant[place]);
     if let Some((first, second)) = (0..meant.len()).find_map(|place| Some((twin(place)?, place))) {
@@ -56,7 +56,7 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
 /// A value in one spelling: `1000ms` and `1s` are the same point of an axis.
 fn canonical_text(value: &Item) -> String {
     let text = match &value.value {
-        ItemValue::Text(text) => units::in_one_spelling(text),
+        ItemValue::Text(text) => units::normalize_spelling(text),
         ItemValue::List(items) => return items.iter().map(canonical_text).collect::<Vec<_>>().join(", "),
         ItemValue::Table(table) => {
             let pairs = table.iter().map(|(key, value)| format!("{key} = {}", canonical_text(value)));

@@ -161,7 +161,7 @@ impl Study {
         let Some(strata) = &self.strata else { return Ok(vec![self.runs]) };
         let scenario = self.scenario(cell)?;
         // Steps mean nothing to weights.
-        let climate = scenario.weather.as_ref().map(|weather| Climate::over(weather, &scenario, &[]));
+        let climate = scenario.weather.as_ref().map(|weather| Climate::new(weather, &scenario, &[]));
         Ok(strata.runs(climate.as_ref(), self.runs))
     }
 
@@ -231,7 +231,7 @@ impl Study {
             _ => design.line,
         };
         let at: Vec<String> =
-            point.iter().map(|change| format!("`{} = {}`", change.key, change.value.shown())).collect();
+            point.iter().map(|change| format!("`{} = {}`", change.key, change.value.plain_text())).collect();
         let at = if at.is_empty() { String::new() } else { format!(" with {}", at.join(", ")) };
         ScenarioError::Refused {
             what: FileKind::Study,
@@ -255,7 +255,9 @@ fn weather_node(value: &Item, folder: &Path) -> Result<Option<Item>, Problem> {
             let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
             Problem::new(value.origin, cause, hint)
         })?,
-        (ItemValue::Table(_), None) => doublehold_scenarios::format::weather::of_node("weather", value)?,
+        (ItemValue::Table(_), None) => {
+            doublehold_scenarios::format::weather::weather_from_item("weather", value)?
+        }
         _ => {
             let cause = "`weather` must be the name of a weather or of its file, a table, or `none`";
             return Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"));

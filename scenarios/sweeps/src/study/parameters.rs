@@ -70,7 +70,7 @@ pub(super) fn apply(tree: &mut Item, key: &str, value: &Item, folder: &Path) -> 
             paths(tree, key).iter().for_each(|path| tree.remove(path));
             Ok(())
         }
-        _ => paths(tree, key).iter().try_for_each(|path| tree.put(path, value.clone())),
+        _ => paths(tree, key).iter().try_for_each(|path| tree.overlay(path, value.clone())),
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn refuse_default(tree: &Item, written: &Item, key: &str, value: &Ite
     let paths = paths(tree, key);
     let default = paths.iter().find_map(|path| at(written, path).filter(|_| at(tree, path).is_none()));
     let Some(default) = default else { return Ok(()) };
-    let cause = format!("`{key}` cannot be `{NONE}`: where nothing is said it is `{}`", default.shown());
+    let cause = format!("`{key}` cannot be `{NONE}`: where nothing is said it is `{}`", default.plain_text());
     Err(Problem::new(value.origin, cause, "name the value that is meant"))
 }
 
@@ -369,7 +369,7 @@ fn hosts(tree: &Item, group: &str) -> Vec<String> {
 }
 
 fn number(key: &str, value: &Item, bounds: std::ops::RangeInclusive<u64>) -> Result<usize> {
-    Field::named(key, value).number(*bounds.start(), *bounds.end()).map(|number| number as usize)
+    Field::from_value(key, value).number(*bounds.start(), *bounds.end()).map(|number| number as usize)
 }
 
 /// As many clients as wanted, each like the first.
@@ -381,7 +381,7 @@ fn clients(tree: &mut Item, count: usize) -> Result<()> {
     clients.truncate(count);
     while clients.len() < count {
         let mut client = first.clone();
-        client.put("name", Item::text(&format!("c{}", clients.len() + 1), first.origin))?;
+        client.overlay("name", Item::text(&format!("c{}", clients.len() + 1), first.origin))?;
         clients.push(client);
     }
     Ok(())
@@ -401,7 +401,7 @@ fn nodes(tree: &mut Item, count: usize) -> Result<()> {
         },
     };
     let names = (0..count).map(|number| Item::text(&name(number), origin)).collect();
-    tree.put("nodes.names", Item { value: ItemValue::List(names), origin })
+    tree.overlay("nodes.names", Item { value: ItemValue::List(names), origin })
 }
 
 /// Paths of the `work` steps of all clients.
@@ -430,5 +430,5 @@ fn work(tree: &mut Item, value: &Item) -> Result<()> {
         return Err(Problem::new(value.origin, cause, "put it in quotes"));
     };
     let step = Item::text(&format!("work {length}"), value.origin);
-    work_paths(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
+    work_paths(tree).iter().try_for_each(|path| tree.overlay(path, step.clone()))
 }

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_scenarios::weather::{Climate, Weather, convolved};
+use doublehold_scenarios::weather::{Climate, Weather, convolve};
 use doublehold_sim::Probability;
 
 /// How runs are divided.
@@ -106,10 +106,10 @@ impl Strata {
     /// would leave nothing but rounding.
     pub fn beyond(&self, climate: Option<&Climate>) -> f64 {
         let Some(climate) = climate else { return 0.0 };
-        let length = climate.most() + 1;
+        let length = climate.max_faults() + 1;
         let mut all = vec![1.0];
         for kind in &self.kinds {
-            all = convolved(&all, &climate.chances_of(kind, length), length);
+            all = convolve(&all, &climate.chances_of(kind, length), length);
         }
         all.iter().skip(self.faults as usize + 1).rev().sum()
     }

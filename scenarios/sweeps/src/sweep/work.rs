@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use doublehold_scenarios::pool::{Crew, Foreman, Hand, in_order};
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
 use doublehold_scenarios::{Engine, Searchable, Seed};
 
 use super::batch::Batch;
@@ -32,7 +32,7 @@ pub(super) fn run_batches<E: Engine<Prepared: Searchable> + Send + Sync + 'stati
         let prepared = prepare_cell((&*engine, &study), unit, &mut last)?;
         Ok(batch(&study, unit, &*prepared, hand))
     };
-    in_order(Crew { jobs: effort.jobs, ahead: AHEAD }, effort.patience, &mut batches, work)?;
+    run_in_order(Crew { jobs: effort.jobs, ahead: AHEAD }, effort.patience, &mut batches, work)?;
     batches.failed.map_or(Ok(()), Err)
 }
 
@@ -54,7 +54,7 @@ impl<T: FnMut(SweepEvent<'_>) -> ControlFlow<()>> Foreman for Batches<T> {
         }
     }
 
-    fn told(&mut self, done: Result<Batch, SweepError>) -> ControlFlow<()> {
+    fn receive(&mut self, done: Result<Batch, SweepError>) -> ControlFlow<()> {
         match done {
             Ok(batch) => {
                 self.order.add_batch(&batch);

@@ -158,8 +158,8 @@ impl Searchable for PreparedBoth {
         Ok(self.with(self.sim.with_faults(faults.clone())?, self.turmoil.with_faults(faults)?))
     }
 
-    fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedBoth, PrepareError> {
-        Ok(self.with(self.sim.of_scenario(scenario)?, self.turmoil.of_scenario(scenario)?))
+    fn with_scenario(&self, scenario: &Scenario) -> Result<PreparedBoth, PrepareError> {
+        Ok(self.with(self.sim.with_scenario(scenario)?, self.turmoil.with_scenario(scenario)?))
     }
 }
 

@@ -108,7 +108,7 @@ pub(crate) fn apart(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (place, client) in scenario.clients.iter_mut().enumerate() {
         let begins = Duration::from_millis(20 + place as u64);
-        client.start = Some(client.start.take().map_or(begins.into(), |start| start.delayed(begins)));
+        client.start = Some(client.start.take().map_or(begins.into(), |start| start.delay_by(begins)));
     }
     scenario
 }

@@ -5,10 +5,10 @@ mod both;
 mod determinism;
 mod differences;
 mod gate;
+#[path = "../../../tests/it/keyword_effects/mod.rs"]
+mod keyword_effects;
 mod pages;
 mod refusals;
 mod subject;
 mod table;
 mod to_the_nanosecond;
-#[path = "../../../tests/it/wiring/mod.rs"]
-mod wiring;

@@ -6,7 +6,7 @@ use doublehold_turmoil_engine::TurmoilEngine;
 fn reasons(sets: &[(&str, &str)], with: Option<&str>) -> Vec<String> {
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let mut scenario = catalog::load("clock-jump", &sets).unwrap_or_else(|error| panic!("{error}"));
-    scenario.weather = with.map(|name| weather::read(name).expect("one of ours"));
+    scenario.weather = with.map(|name| weather::load(name).expect("one of ours"));
     match TurmoilEngine.prepare(&scenario) {
         Err(PrepareError::CannotExpress { engine: "turmoil", limits }) => {
             limits.iter().map(Limit::to_string).collect()

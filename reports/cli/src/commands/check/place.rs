@@ -142,7 +142,8 @@ fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
 }
 
 fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
-    let plan = Plan::of(&example.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+    let plan =
+        Plan::from_report(&example.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
     Ok(plan.into_bytes())
 }
 

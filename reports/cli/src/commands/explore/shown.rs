@@ -12,7 +12,7 @@ use doublehold_search::explore::{Exploration, Explored, Group, MinimalPlacements
 use doublehold_search::shrink::Target;
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 use serde::Serialize;
 
 use super::keep::Scenarios;
@@ -165,8 +165,8 @@ impl Shown {
         let title =
             format!("{name}: every placement of {}, seed {}{engine}", at_most(self.faults), self.seed);
         let steps: Vec<String> =
-            self.steps.iter().map(|(kind, count)| format!("{} {kind}", grouped(*count))).collect();
-        let all = grouped(self.steps.values().sum());
+            self.steps.iter().map(|(kind, count)| format!("{} {kind}", group_digits(*count))).collect();
+        let all = group_digits(self.steps.values().sum());
         let mut lines = vec![
             format!("world: {}", clean(&self.world)),
             format!("kinds: {}", self.kinds.join(", ")),
@@ -185,16 +185,16 @@ impl Shown {
     fn tried(&self) -> String {
         let all = self.placements.iter().sum();
         let of = |(size, count): (usize, &u64)| match size {
-            1 => format!("{} of 1 fault", grouped(*count)),
-            _ => format!("{} of {size} faults", grouped(*count)),
+            1 => format!("{} of 1 fault", group_digits(*count)),
+            _ => format!("{} of {size} faults", group_digits(*count)),
         };
         let sizes: Vec<String> = (1..).zip(&self.placements).map(of).collect();
         let sizes = if sizes.len() > 1 { format!(" ({})", sizes.join(", ")) } else { String::new() };
-        let runs = grouped(self.runs);
+        let runs = group_digits(self.runs);
         format!(
             "placements tried: {}{sizes}; different traces (a fault is in its own, so that not each does anything), with \
              the one without faults: {runs}",
-            grouped(all)
+            group_digits(all)
         )
     }
 
@@ -275,16 +275,16 @@ impl LookedFor {
         let runs = if self.violated == 1 { "run" } else { "runs" };
         let minimal: u64 = self.minimal.iter().map(|sort| sort.count).sum();
         let what = style.paint(&self.what, Paint::Bad);
-        let mut text = format!("{what}  in {} {runs} of different traces, ", grouped(self.violated));
+        let mut text = format!("{what}  in {} {runs} of different traces, ", group_digits(self.violated));
         text += &match &self.minimal[..] {
             [only] if only.faults.is_empty() => "without any fault\n".to_owned(),
-            _ => format!("minimal placements: {}\n", grouped(minimal)),
+            _ => format!("minimal placements: {}\n", group_digits(minimal)),
         };
         for sort in self.minimal.iter().take(MAX_GROUPS) {
             text += &sort.text(style);
         }
         if let Some(more) = self.minimal.len().checked_sub(MAX_GROUPS + 1) {
-            let more = grouped(more as u64 + 1);
+            let more = group_digits(more as u64 + 1);
             text += &format!(
                 "    and {more} more kinds of placements: `--format json` and `--out DIR` have all\n"
             );
@@ -301,7 +301,7 @@ impl Sort {
         } else {
             let sorts: Vec<String> =
                 self.faults.iter().map(|[kind, step]| format!("{kind} at {step}")).collect();
-            let head = format!("{} ({}): ", sorts.join(", then "), grouped(self.count));
+            let head = format!("{} ({}): ", sorts.join(", then "), group_digits(self.count));
             wrap(&format!("{head}{}", words.join("; ")), "    ", "      ", style.width)
         };
         if !self.through_redis_rs {
@@ -361,7 +361,7 @@ impl Examples<'_> {
         // What `run` would contradict is no scenario to keep.
         let folder = self.folder.filter(|_| through_redis_rs);
         let seed = self.exploration.seed();
-        let written = folder.map(|folder| folder.write(&scenario.checked()?, seed, self.engine));
+        let written = folder.map(|folder| folder.write(&scenario.validate()?, seed, self.engine));
         let file = written.and_then(|written| self.troubles.borrow_mut().note(written));
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {

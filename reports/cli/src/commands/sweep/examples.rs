@@ -150,7 +150,8 @@ fn make(
     let stem = format!("{}-{}", file_stem(design), chosen.predicate);
     let (plan, file) = (format!("{FOLDER}/{stem}.plan"), format!("{FOLDER}/{stem}.toml"));
     let text = scenario_file::text(&about(&found, design), &found.shrunk.scenario);
-    let as_plan = Plan::of(&found.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+    let as_plan =
+        Plan::from_report(&found.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
     for (name, text) in [(&plan, &as_plan), (&file, &text)] {
         folder.create(WHAT, name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
     }

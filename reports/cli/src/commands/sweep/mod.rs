@@ -18,7 +18,7 @@ use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
 use doublehold_text::clean;
 use doublehold_text::shell;
-use doublehold_text::{grouped, several};
+use doublehold_text::{group_digits, several};
 
 use super::meant::{Kind, other_kind};
 use super::shared::Jobs;
@@ -163,10 +163,10 @@ impl Arguments {
             "{} of at most {} each, {} {}: about {} at {} a second{}",
             several(cells, "cell"),
             several(study.runs_of_a_cell(), "run"),
-            grouped(runs),
+            group_digits(runs),
             if shard == Shard::WHOLE { "in all" } else { "in this part" },
             words(seconds),
-            grouped(rate as u64),
+            group_digits(rate as u64),
             // Examples are made of the whole study, not of its parts.
             if shard == Shard::WHOLE { for_examples(study, rate) } else { String::new() },
         );

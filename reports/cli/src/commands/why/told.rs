@@ -117,7 +117,7 @@ fn share(tried: TrialCounts) -> String {
     let some = format!("{} of {TRIALS}", tried.violated);
     if tried.violated == 0 {
         let bound = counted
-            .at_most(Confidence::P95)
+            .upper_bound(Confidence::P95)
             .map_or(String::new(), |at_most| format!(", {}", bound_words(at_most, Scale::Share)));
         let undecided = match tried.undecided {
             0 => String::new(),

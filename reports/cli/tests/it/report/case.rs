@@ -103,7 +103,7 @@ impl Case {
         };
         if violated == 0.0 {
             let reason = Reason::NoneSeen { runs: (of - undecided) as u64, undecided: undecided as u64 };
-            return Err(Unsupported { reason, at_most: runs.at_most(Confidence::P95) });
+            return Err(Unsupported { reason, at_most: runs.upper_bound(Confidence::P95) });
         }
         if undecided * 10.0 > violated.min(of - violated - undecided) {
             let range = runs.range().expect("there are runs");
@@ -166,7 +166,8 @@ impl Case {
         for point in points {
             let mut here = Apart::new();
             for predicate in predicates {
-                let of = |design| self.stratified(point * designs + design, *predicate).between(deviations);
+                let of =
+                    |design| self.stratified(point * designs + design, *predicate).rate_range(deviations);
                 let all: Vec<Option<Between>> = (0..designs).map(of).collect();
                 for (one, other) in
                     (0..all.len()).flat_map(|one| (0..all.len()).map(move |other| (one, other)))

@@ -167,7 +167,7 @@ fn exact(case: &Case, cell: u64, predicate: Predicate) -> String {
     format!(
         "{} of {} runs that decided violated it; exact interval {interval}",
         are('v'),
-        runs.decided().of()
+        runs.decided_part().runs()
     )
 }
 

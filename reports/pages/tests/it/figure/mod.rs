@@ -35,7 +35,7 @@ fn of_catalogue(name: &str) -> Drawn {
 fn the_same_run_is_the_same_picture_also_when_it_is_replayed() {
     for name in ["clock-jump", "failover-before-replication", "quiet"] {
         let (first, second) = (of_catalogue(name), of_catalogue(name));
-        let plan = Plan::of(&first.report).to_toml().expect("a plan");
+        let plan = Plan::from_report(&first.report).to_toml().expect("a plan");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.plan");
         std::fs::write(&path, plan).expect("the plan can be written");

@@ -21,7 +21,7 @@ impl Asked {
     fn about(scenario: &Scenario, seed: u64) -> Asked {
         let prepared = LeanEngine.prepare(scenario).expect("it can be run");
         let report = prepared.run(seed);
-        let told = Violation::of(&report).expect("it violates");
+        let told = Violation::find_first(&report).expect("it violates");
         Asked { prepared, report, told }
     }
 
@@ -95,17 +95,17 @@ fn late_are_the_grants_that_outlasted_their_leases() {
 fn a_run_is_usable_if_it_got_past_that_time_and_the_second_was_granted_as_often() {
     let asked = Asked::of("lease-pause");
     let trials = asked.trials();
-    let over = asked.told.over().0;
+    let over = asked.told.ends_at().0;
     let ended_at = |ns: u64| {
         let mut scenario = Scenario::clone(&asked.report.scenario);
         scenario.limits.time = Duration::from_nanos(ns);
         LeanEngine.prepare(&scenario).expect("it can be run").run(asked.report.seed)
     };
     let early = ended_at(over - 1_000_000);
-    assert!(early.history.outcome() != Some(RunOutcome::Completed) && early.ended < asked.told.over());
+    assert!(early.history.outcome() != Some(RunOutcome::Completed) && early.ended < asked.told.ends_at());
     assert!(!trials.is_usable(&early));
     let mut late = early.clone();
-    late.ended = asked.told.over();
+    late.ended = asked.told.ends_at();
     assert!(trials.is_usable(&late), "if it had lasted as long");
     assert!(trials.is_usable(&asked.report));
     let panicked = Report { panicked: Some("planted".into()), ..asked.report.clone() };

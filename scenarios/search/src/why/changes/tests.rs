@@ -66,10 +66,10 @@ fn what_people_would_try_is_tried_and_is_what_setting_it_makes() {
             match read(&keys) {
                 Ok(read) if !keys.is_empty() => assert_eq!(changed, read, "{name}: {what}"),
                 Ok(_) => assert_ne!(changed, scenario, "{name}: {what}"),
-                Err(_) => assert!(changed.checked().is_err(), "{name}: {what}"),
+                Err(_) => assert!(changed.validate().is_err(), "{name}: {what}"),
             }
             // What needs a switch goes with it.
-            assert!(!what.starts_with("without lock.") || changed.checked().is_ok(), "{name}: {what}");
+            assert!(!what.starts_with("without lock.") || changed.validate().is_ok(), "{name}: {what}");
             names.push(what);
         }
         assert_eq!(names, expected, "{name}: {names:#?}");

@@ -81,7 +81,7 @@ fn half_of_the_lengths_get_shorter_but_for_those_that_cannot() {
 fn a_moment_stays_with_its_event_half_of_the_time() {
     let (lease, at) = (Duration::from_secs(4), Duration::from_secs(60));
     let struck = Some(TrueNs(at.as_nanos() as u64));
-    let bound = Fault::pause("c1").at(When::event("c1", Mark::Check).delayed(20 * MS));
+    let bound = Fault::pause("c1").at(When::event("c1", Mark::Check).delay_by(20 * MS));
     let timed = Fault::pause("c1").at(at);
     let repeated = bound.clone().each();
     for (fault, struck, stays) in
@@ -262,7 +262,7 @@ fn what_is_moved_could_stand_in_a_file() {
         let scenario = Scenario { sets: Vec::new(), ..Scenario::clone(&report.scenario) };
         for trial in trials {
             let moved = trial.apply(&scenario);
-            let read = moved.checked().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let read = moved.validate().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(read, moved);
         }
     }

@@ -13,7 +13,7 @@ pub(crate) fn found(lock: &str, preset: &str, runs: u64) -> Vec<(String, Shrunk)
     let locks = doublehold_lockimpl::descriptors();
     let descriptor = locks.iter().find(|known| known.name == lock).expect("a lock");
     let usual = World::usual(descriptor).scenario(lock, locks.clone()).expect("a world");
-    let scenario = Scenario { weather: Some(weather::read(preset).expect("a preset")), ..usual };
+    let scenario = Scenario { weather: Some(weather::load(preset).expect("a preset")), ..usual };
     let prepared = LeanEngine.prepare(&scenario).expect("it can be run");
     let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
     for seed in 1..=runs {

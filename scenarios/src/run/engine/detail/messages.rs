@@ -35,7 +35,7 @@ struct Threads<'a> {
 impl Threads<'_> {
     /// The thread that a message is of, of a process. What belongs to no call (what opens a connection, a piece of
     /// something longer) is taken to be of the thread that the connection carried something of before.
-    fn of(
+    fn find_thread(
         &mut self,
         connection: ConnectionId,
         process: HostIndex,
@@ -82,7 +82,7 @@ pub(super) fn messages(
             }
             Event::Sent { connection, from, to, .. } => {
                 let (Some(bytes), Some(from_host), Some(to)) =
-                    (bytes.next(), cast.of_world(from), cast.of_world(to))
+                    (bytes.next(), cast.host_from_world(from), cast.host_from_world(to))
                 else {
                     continue;
                 };
@@ -93,7 +93,7 @@ pub(super) fn messages(
                 direction.under_way.push_back(messages.len());
                 let phrases = direction.listener.hear(bytes, &objects);
                 let [from, to] = [from_host, to].map(|host| match cast.member(host) {
-                    Member::Process => threads.of(connection, host, bytes, &phrases),
+                    Member::Process => threads.find_thread(connection, host, bytes, &phrases),
                     Member::Client(_) | Member::Node(_) | Member::Resource => host,
                 });
                 messages.push(Message {

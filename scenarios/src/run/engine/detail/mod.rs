@@ -33,7 +33,7 @@ pub(in crate::run) fn detail(
 
 /// The clocks of one host from each change on. Of several changes at one instant only the last leaves a line.
 fn changes<'a>(cast: &Cast, captured: &'a Capture, host: HostIndex) -> Vec<(SimTime, &'a Clocks)> {
-    let in_world = cast.in_world(cast.machine(host));
+    let in_world = cast.world_id(cast.machine(host));
     let mut changes: Vec<(SimTime, &Clocks)> = Vec::new();
     for (at, _, clocks) in captured.clocks.iter().filter(|(_, of, _)| *of == in_world) {
         if changes.last().is_some_and(|(last, _)| last == at) {

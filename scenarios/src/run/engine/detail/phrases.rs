@@ -79,11 +79,11 @@ impl Listener {
                 None
             }
             Speech::Asks => {
-                let words = resource::asked(&self.take_frame(resource::ASK_BYTES)?, objects);
+                let words = resource::request_text(&self.take_frame(resource::ASK_BYTES)?, objects);
                 Some(Some(self.phrase(PhraseKind::Request, words.clone(), words)))
             }
             Speech::Answers => {
-                let words = resource::answered(&self.take_frame(resource::ANSWER_BYTES)?);
+                let words = resource::answer_text(&self.take_frame(resource::ANSWER_BYTES)?);
                 Some(Some(self.phrase(PhraseKind::Reply, words.clone(), words)))
             }
             Speech::Requests | Speech::Replies | Speech::Stream => self.next_of_redis(),
@@ -100,7 +100,7 @@ impl Listener {
             return Some(None);
         }
         if self.kind == Some(Speech::Requests) && self.begun.first() != Some(&b'*') {
-            return self.typed();
+            return self.take_inline();
         }
         let (value, read) = match value(&self.begun) {
             Poll::Pending => return None,
@@ -131,7 +131,7 @@ impl Listener {
     }
 
     /// A request as somebody types it: an operator does.
-    fn typed(&mut self) -> Option<Option<Phrase>> {
+    fn take_inline(&mut self) -> Option<Option<Phrase>> {
         let end = self.begun.iter().position(|byte| *byte == b'\n')?;
         let line: Vec<u8> = self.begun.drain(..=end).collect();
         let words = argument(line.trim_ascii(), LONG);

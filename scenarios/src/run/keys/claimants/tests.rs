@@ -67,11 +67,11 @@ fn claims_are_those_that_a_plain_account_of_each_call_has() {
                 }
                 (5, _) => {
                     end(&mut calls, client, &[State::Asks]);
-                    claimants.refused(client);
+                    claimants.record_refusal(client);
                 }
                 (6, _) if any % 3 == 0 => {
                     end(&mut calls, client, &[State::Asks, State::Claims]);
-                    claimants.died(client);
+                    claimants.record_death(client);
                 }
                 (6, _) => {
                     let known = deadline(dice.roll(2) as i64);

@@ -1,15 +1,15 @@
 //! Whose the claims were: what is asked of the lanes when the run is over, and all is told.
 //!
-//! Assumes that who took a claim was written down when it happened (`shares.rs`). Of what nobody marked, there is no
+//! Assumes that who took a claim was written down when it happened (`ownership.rs`). Of what nobody marked, there is no
 //! owner.
 
 use doublehold_history::CallId;
 
-use super::{Circumstances, Held, KeyLanes, Stretch, Touch};
+use super::{Circumstances, KeyLanes, Stretch, StretchRecord, Touch};
 use crate::model::cast::Cast;
 use crate::report::KeySpan;
 use crate::run::keys::attribution::{Attribution, LockMark, Owner};
-use crate::run::keys::shares::Shares;
+use crate::run::keys::ownership::Shares;
 
 impl KeyLanes {
     /// How the claim is known again.
@@ -31,7 +31,7 @@ impl KeyLanes {
     /// Whether a call took a claim of the same lock that it marked.
     pub(in crate::run) fn has_marked_claim(&self, call: CallId, beside: Stretch, told: &Attribution) -> bool {
         let lock = self.all[beside.0].mark.0;
-        let is_its = |held: &Held| {
+        let is_its = |held: &StretchRecord| {
             held.mark.0 == lock
                 && held.shares.calls().any(|it| it == call)
                 && told.marked_by(&held.mark, call).is_some()
@@ -41,14 +41,14 @@ impl KeyLanes {
 
     /// Whether several calls set what the claim is.
     pub(in crate::run) fn has_several_setters(&self, claim: Stretch) -> bool {
-        let Held { circumstances, mark, .. } = &self.all[claim.0];
+        let StretchRecord { circumstances, mark, .. } = &self.all[claim.0];
         let setters = self.setters.get(&(circumstances.database, mark.clone()));
         setters.is_some_and(|setters| setters.several)
     }
 
     /// The lanes, each with its owner; what nobody marked is not drawn.
     pub(in crate::run) fn spans(&self, told: &Attribution, cast: &Cast) -> Vec<KeySpan> {
-        let span = |held: &Held| {
+        let span = |held: &StretchRecord| {
             let Circumstances { node, origin, at, moment, .. } = held.circumstances;
             let owner = held.shares.drawn_owner(&held.mark, told);
             let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;

@@ -1,8 +1,8 @@
 //! Lanes, touches and doubts of random sequences of commands, against a node of a few lines that knows who set what.
 //!
 //! Each call has a token of its own, which it tells before anything else, when all is over, or never; some commands are
-//! of no call, and some values of no lock. Values that several calls share, counts and hashes are for `told` and
-//! `counted`.
+//! of no call, and some values of no lock. Values that several calls share, counts and hashes are for `key_marks`
+//! and `counters`.
 
 mod model;
 
@@ -165,7 +165,7 @@ impl Play {
         match act {
             Act::Restarts => {
                 model.restart(at);
-                recorder.forgotten(NodeId(0));
+                recorder.forget_node(NodeId(0));
                 let keys = model.keys.iter();
                 keys.for_each(|(lock, key)| tell(recorder, KeyOrigin::Loaded, *lock, (None, Some(key))));
             }
@@ -178,7 +178,7 @@ impl Play {
             }
             _ => {
                 model.forget_copies(at);
-                recorder.forgotten(NodeId(1));
+                recorder.forget_node(NodeId(1));
             }
         }
     }
@@ -196,7 +196,7 @@ fn tell(recorder: &Recorder, origin: KeyOrigin, lock: usize, (had, has): (Option
     let command = if after.is_some() { "SET" } else { "DEL" };
     let change = KeyChange { database: 0, key: LOCKS[lock].1.as_bytes(), before, after, command };
     let node = NodeId(u32::from(origin == KeyOrigin::Replicated));
-    recorder.changed(node, origin, None, &change);
+    recorder.record_key_change(node, origin, None, &change);
 }
 
 fn token(call: usize) -> String {

@@ -14,7 +14,7 @@ fn of(values: &[u64]) -> MeanPerRun {
 }
 
 fn per_run(hits: u64, of: u64) -> Result<Estimate, Unsupported> {
-    Stratified::plain(Proportion::new(hits, of)).estimate(Confidence::P95)
+    Stratified::from_proportion(Proportion::new(hits, of)).estimate(Confidence::P95)
 }
 
 fn rate(exposure: &Exposure, per_run: Result<Estimate, Unsupported>) -> Result<Estimate, Unsupported> {
@@ -93,7 +93,7 @@ fn without_a_mean_above_zero_there_is_no_rate() {
 fn what_is_refused_per_run_is_refused_per_grant_with_its_bound() {
     let ten = Exposure { strata: vec![(1.0, of(&[10; 100]))], unit: 1.0 };
     let refused = rate(&ten, per_run(0, 5_000)).expect_err("nothing was seen");
-    let bound = Proportion::new(0, 5_000).at_most(Confidence::P95).expect("there are runs");
+    let bound = Proportion::new(0, 5_000).upper_bound(Confidence::P95).expect("there are runs");
     assert_eq!(refused.reason, Reason::NoneSeen { runs: 5_000, undecided: 0 });
     assert_near(refused.at_most.expect("there are runs"), bound / 10.0, "per grant");
     // There may be fewer grants than were seen.

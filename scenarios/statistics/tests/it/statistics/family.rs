@@ -59,7 +59,7 @@ fn undecided_runs_count_against_either_side() {
         let worst = outcomes(&counted).into_iter().map(each).fold(0.0, f64::max);
         assert_near(p_value, worst, "the worst outcome");
         assert_eq!(direction == Ordering::Greater, worst < 1.0, "{counted:?}");
-        let (mirrored, same) = counted.swapped().evidence();
+        let (mirrored, same) = counted.swap_designs().evidence();
         assert_eq!((mirrored, same), (direction.reverse(), p_value));
     }
 }

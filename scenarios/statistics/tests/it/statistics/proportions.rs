@@ -23,7 +23,7 @@ fn intervals_are_the_tabulated_ones() {
         assert_near(wilson(hits, of).high, wilson_high, &what);
         assert_near(exact(hits, of).low, exact_low, &what);
         assert_near(exact(hits, of).high, exact_high, &what);
-        let bound = Proportion::new(hits, of).at_most(Confidence::P95).expect("there are runs");
+        let bound = Proportion::new(hits, of).upper_bound(Confidence::P95).expect("there are runs");
         assert_near(bound, at_most, &what);
     }
 }
@@ -41,7 +41,7 @@ fn each_confidence_has_its_deviations() {
 #[test]
 fn without_runs_there_is_nothing_to_say() {
     let none = Proportion::new(0, 0);
-    assert_eq!((none.estimate(), none.at_most(Confidence::P95)), (None, None));
+    assert_eq!((none.estimate(), none.upper_bound(Confidence::P95)), (None, None));
     assert_eq!((none.wilson(Confidence::P95), none.exact(Confidence::P95)), (None, None));
 }
 
@@ -88,7 +88,7 @@ fn ends_are_ordered_and_the_estimate_lies_between() {
             for confidence in ALL {
                 let part = Proportion::new(hits, of);
                 let share = part.estimate().expect("there are runs");
-                let at_most = part.at_most(confidence).expect("there are runs");
+                let at_most = part.upper_bound(confidence).expect("there are runs");
                 for interval in
                     [part.wilson(confidence), part.exact(confidence)].map(|it| it.expect("there are runs"))
                 {
@@ -109,7 +109,7 @@ fn ends_are_ordered_and_the_estimate_lies_between() {
 #[test]
 fn no_hits_have_the_rule_of_three() {
     for of in [100, 5_000, 1_000_000, 1_000_000_000_000] {
-        let bound = Proportion::new(0, of).at_most(Confidence::P95).expect("there are runs");
+        let bound = Proportion::new(0, of).upper_bound(Confidence::P95).expect("there are runs");
         assert_near(bound, -(0.05_f64.ln() / of as f64).exp_m1(), "1 - 0.05^(1/n)");
         assert!((bound * of as f64 / 3.0 - 1.0).abs() < 0.02, "{of}: {bound}");
     }

@@ -30,7 +30,8 @@ fn refused(strata: &[Stratum], unexplored: f64) -> Unsupported {
 fn one_stratum_that_is_everything_is_wilsons() {
     for (hits, of) in [(5, 10), (10, 10), (7, 1_000), (5, 1_000_000_000_000), (900_000, 1_000_000)] {
         let part = Proportion::new(hits, of);
-        let plain = Stratified::plain(part).estimate(Confidence::P95).expect("there are violations enough");
+        let plain =
+            Stratified::from_proportion(part).estimate(Confidence::P95).expect("there are violations enough");
         let wilson = part.wilson(Confidence::P95).expect("there are runs");
         assert_near(plain.interval.low, wilson.low, "low");
         assert_near(plain.interval.high, wilson.high, "high");
@@ -44,7 +45,7 @@ fn one_stratum_that_is_everything_is_wilsons() {
 fn around_one_violation_of_each_stratum_the_interval_does_not_begin_at_zero() {
     for (hits, count) in [(0, 1), (1, 1), (0, 3), (1, 3)] {
         let strata = vec![counted(1.0 / f64::from(count), hits, 1_000); count as usize];
-        let between = Stratified { strata, unexplored: 0.0 }.between(1.96).expect("there are runs");
+        let between = Stratified { strata, unexplored: 0.0 }.rate_range(1.96).expect("there are runs");
         assert_eq!(between.interval.low > 0.0, hits > 0, "{hits} in each of {count}");
     }
 }
@@ -69,8 +70,8 @@ fn where_all_are_violated_the_high_end_is_their_weight() {
     let all = stated(&[counted(0.3, 10, 10), impossible(0.7)], 0.0);
     assert_eq!((all.value, all.interval.high), (0.3, 0.3));
     // What is missing to one is as exact as a float near one can hold it.
-    let nearly =
-        Stratified::plain(Proportion::new(1_000_000_000_000, 1_000_000_000_000)).estimate(Confidence::P95);
+    let nearly = Stratified::from_proportion(Proportion::new(1_000_000_000_000, 1_000_000_000_000))
+        .estimate(Confidence::P95);
     let missing = (1.0 - nearly.expect("there are violations enough").interval.low) * 1e12;
     assert!((missing / 3.841_458_820_694_124 - 1.0).abs() < 1e-3, "{missing}");
 }
@@ -124,7 +125,7 @@ fn strata_without_a_violation_widen_the_high_end_only_as_far_as_they_weigh() {
 fn without_any_violation_there_is_a_bound_and_no_rate() {
     let Unsupported { reason, at_most } = refused(&[counted(1.0, 0, 5_000)], 0.0);
     assert_eq!(reason, Reason::NoneSeen { runs: 5_000, undecided: 0 });
-    let exact = Proportion::new(0, 5_000).at_most(Confidence::P95).expect("there are runs");
+    let exact = Proportion::new(0, 5_000).upper_bound(Confidence::P95).expect("there are runs");
     assert_near(at_most.expect("there are runs"), exact, "the rule of three");
     let unexplored = refused(&[counted(1e-3, 0, 5_000), impossible(0.9)], 2e-9).at_most;
     assert_near(unexplored.expect("there are runs"), exact * 1e-3 + 2e-9, "and what was not run");

@@ -10,12 +10,12 @@ fn where_all_runs_are_decided_it_is_a_proportion() {
         let (partly, plain) = (PartlyDecided::new(hits, 0, of), Proportion::new(hits, of));
         assert_eq!(partly.exact(Confidence::P95), plain.exact(Confidence::P95));
         assert_eq!(partly.wilson(Confidence::P95), plain.wilson(Confidence::P95));
-        assert_eq!(partly.at_most(Confidence::P95), plain.at_most(Confidence::P95));
+        assert_eq!(partly.upper_bound(Confidence::P95), plain.upper_bound(Confidence::P95));
         let range = partly.range().expect("there are runs");
         assert_eq!((Some(range.low), Some(range.high)), (plain.estimate(), plain.estimate()));
     }
     assert_eq!(PartlyDecided::new(0, 0, 0).range(), None);
-    assert_eq!(PartlyDecided::new(0, 0, 0).at_most(Confidence::P95), None);
+    assert_eq!(PartlyDecided::new(0, 0, 0).upper_bound(Confidence::P95), None);
 }
 
 #[test]
@@ -24,8 +24,11 @@ fn undecided_runs_count_both_ways() {
     let interval = counted.exact(Confidence::P95).expect("there are runs");
     assert_eq!(interval.low, Proportion::new(80, 1_000).exact(Confidence::P95).expect("runs").low);
     assert_eq!(interval.high, Proportion::new(110, 1_000).exact(Confidence::P95).expect("runs").high);
-    assert_eq!(counted.at_most(Confidence::P95), Proportion::new(110, 1_000).at_most(Confidence::P95));
-    assert!(PartlyDecided::new(0, 300, 300).at_most(Confidence::P95) == Some(1.0));
+    assert_eq!(
+        counted.upper_bound(Confidence::P95),
+        Proportion::new(110, 1_000).upper_bound(Confidence::P95)
+    );
+    assert!(PartlyDecided::new(0, 300, 300).upper_bound(Confidence::P95) == Some(1.0));
 }
 
 #[test]

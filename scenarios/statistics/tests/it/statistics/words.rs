@@ -128,7 +128,7 @@ fn no_bound_becomes_tighter_by_being_shown() {
 #[test]
 fn an_estimate_that_is_refused_shows_its_bound() {
     let words = |hits, of| {
-        let estimate = Stratified::plain(Proportion::new(hits, of)).estimate(Confidence::P95);
+        let estimate = Stratified::from_proportion(Proportion::new(hits, of)).estimate(Confidence::P95);
         estimate_words(&estimate, Scale::Share)
     };
     assert_eq!(words(0, 5_000), "at most 0.06 %");

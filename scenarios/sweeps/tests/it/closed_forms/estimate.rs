@@ -69,7 +69,7 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let runs = cell.stratify(&asked.header, Predicate::P1);
     let per_run = runs.estimate(confidence);
     let shares = runs.strata.iter().map(|stratum| match stratum.part {
-        Part::Counted(part) => stratum.weight * part.decided().estimate().unwrap_or(0.0),
+        Part::Counted(part) => stratum.weight * part.decided_part().estimate().unwrap_or(0.0),
         Part::Impossible => 0.0,
     });
     let counts = || cell.strata.values().map(|totals| totals.count(Predicate::P1));

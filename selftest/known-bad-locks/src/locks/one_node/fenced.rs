@@ -120,7 +120,7 @@ pub(super) fn bad_locks() -> Vec<BadLock> {
     // c2 is never seen at the resource, and c3 is there right after it.
     let three = node().client("c1", ["acquire", "read", "work 5s..9s", "write", "release"]);
     let three = c1_first(three.client("c2", ["acquire", "release"]).client("c3", WRITE));
-    let three = starts(three, 2, at("c2", Mark::Release).delayed(ms(3)));
+    let three = starts(three, 2, at("c2", Mark::Release).delay_by(ms(3)));
     let three = three.with(|scenario| scenario.link.delay = DelayLaw::Fixed(ms(1)));
     let c1_oversleeps = |world: World| check_fencing(world).fault(oversleeps(at("c1", Mark::Read)));
     let owner = node().clients(1, ["acquire", "work 9500ms", "release"]).rounds(3);

@@ -206,7 +206,7 @@ fn renewal_bugs() -> Vec<BadLock> {
     // The first renewal of c1 is not answered.
     let no_answer = |world: World| {
         let cut = Fault::cut(Link::between("c1", "A"));
-        world.fault(cut.at(at("c1", Mark::Grant).delayed(s(3))).lasting(s(2)))
+        world.fault(cut.at(at("c1", Mark::Grant).delay_by(s(3))).lasting(s(2)))
     };
     let jobs = || no_answer(node().clients(2, JOB));
     vec![
@@ -243,7 +243,7 @@ fn watchdog_bugs() -> Vec<BadLock> {
     let two_locks = ["acquire stock", "acquire orders", "release stock", "work 25s", "release orders"];
     let two_locks = node().locks(["stock", "orders"]).client("c1", two_locks);
     let two_locks = two_locks.client("c2", ["acquire orders", "work 1s", "release orders"]);
-    let two_locks = starts(two_locks, 1, at("c1", Mark::Grant).delayed(s(2)));
+    let two_locks = starts(two_locks, 1, at("c1", Mark::Grant).delay_by(s(2)));
     let short = node().clients(2, ["acquire", "read", "work 1s..2s", "write", "release"]).ttl(ms(400));
     let asleep = node().clients(2, CAREFUL_TURN).fault(oversleeps(at("c1", Mark::Extending)));
     vec![

@@ -96,7 +96,7 @@ fn clocks() -> Vec<Case> {
             world: independent(5).clients(2, LONG).rounds(2),
             weather: "suspensions",
             shown: overrun_lease()
-                .fault(Fault::suspend("c1").at(c1_granted().delayed(seconds(1))).lasting(seconds(5))),
+                .fault(Fault::suspend("c1").at(c1_granted().delay_by(seconds(1))).lasting(seconds(5))),
         },
     ]
 }

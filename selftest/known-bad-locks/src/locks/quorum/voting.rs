@@ -155,7 +155,7 @@ fn late_yes() -> World {
         independent(3),
         &["try", "release"],
         &SHORT,
-        When::event("c1", Mark::Refusal).delayed(Duration::from_millis(500)),
+        When::event("c1", Mark::Refusal).delay_by(Duration::from_millis(500)),
     );
     let late = Fault::slow(Way::from_to(["B", "C"], "c1"), Duration::from_millis(100));
     soon_obtained(world.with(|scenario| scenario.clients[0].rounds = 2))
@@ -166,7 +166,7 @@ fn leftovers() -> Vec<Case> {
     let restarted = || {
         let second_acquire = c1_granted().then(Event::mark("c1", Mark::Acquire), 1);
         let released = second_acquire.clone().then(Event::mark("c1", Mark::Release), 1);
-        let world = one_after_the_other(independent(3), &SHORT, &SHORT, released.delayed(seconds(1)));
+        let world = one_after_the_other(independent(3), &SHORT, &SHORT, released.delay_by(seconds(1)));
         let world = world.with(|scenario| scenario.clients[0].rounds = 2);
         soon_obtained(world).fault(Fault::crash(["A", "B"]).at(second_acquire).lasting(Duration::ZERO))
     };

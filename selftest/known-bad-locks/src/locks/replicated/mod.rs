@@ -123,7 +123,7 @@ fn unsafe_ones() -> Vec<BadLock> {
 
 fn lasting_ones() -> Vec<BadLock> {
     let refused = || {
-        let start = When::event("c1", Mark::Refusal).delayed(seconds(1));
+        let start = When::event("c1", Mark::Refusal).delay_by(seconds(1));
         let world = one_after_the_other(replicated_nodes(), &["try", "release"], &SHORT, start);
         let world = world.with(|scenario| scenario.clients[0].start = Some(READY.into()));
         soon_obtained(world)
@@ -149,7 +149,7 @@ fn lasting_ones() -> Vec<BadLock> {
             locks: flaw_and_control("error-is-taken", Flaw::ErrorIsTaken),
             source: "redisson#558, #4822",
             what: "A demoted master's refusal to write counts as a lock that is taken.",
-            shown: demoted(When::event("c1", Mark::Grant).delayed(Duration::from_millis(300))),
+            shown: demoted(When::event("c1", Mark::Grant).delay_by(Duration::from_millis(300))),
         }
         .lasting_lock(obtained_in_the_end, "failovers"),
         Case {

@@ -100,7 +100,7 @@ fn a_waiter_gets_its_moment_and_nothing_else_is_changed() {
     });
     let scenario = world.scenario("redlock", doublehold_lockimpl::descriptors()).expect("a world");
     let mut stream = Stream::new(Seed(1), "waiters");
-    let after = |after: Duration, stream: &mut Stream| When::from(event(stream)).delayed(after);
+    let after = |after: Duration, stream: &mut Stream| When::from(event(stream)).delay_by(after);
     let second = Duration::from_secs(1);
     let mut whens = vec![When::default(), When::At(second)];
     whens.extend((0..20).map(|number| after(second * (number % 2), &mut stream)));
@@ -109,7 +109,7 @@ fn a_waiter_gets_its_moment_and_nothing_else_is_changed() {
             let mut expected = scenario.clone();
             expected.faults[fault].at = when.clone();
             expected.faults[fault].each = fault == 0 && matches!(when, When::On { .. });
-            assert!(expected.checked().is_ok(), "{when}");
+            assert!(expected.validate().is_ok(), "{when}");
             let Candidate::Faults(faults) = Waiter::Fault(fault).move_to(&scenario, when.clone()) else {
                 panic!("faults alone are cheap to prepare");
             };

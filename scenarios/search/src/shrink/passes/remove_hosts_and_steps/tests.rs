@@ -23,7 +23,7 @@ fn a_node_that_is_left_out_is_told_nothing() {
     let left = remove_host(source.read().expect("a scenario"), HostIndex(2));
     let Effect::Promote { tell, .. } = &left.faults[0].effect else { panic!("{:?}", left.faults) };
     assert_eq!(tell.as_ref().map(|told| &told.0[..]), Some(&["M".to_owned()][..]));
-    assert!(left.checked().is_ok(), "what is left is a scenario");
+    assert!(left.validate().is_ok(), "what is left is a scenario");
 }
 
 /// Of two nodes no pair can go: no node would be left.
@@ -83,7 +83,7 @@ fn threads_go_alone_while_two_are_left_and_else_with_their_process() {
         ShrinkSearch::new(&LeanEngine, &case, &Effort::default()).expect("the work outlasts the lease");
     let left = |candidate| {
         let Candidate::Whole(left) = candidate else { panic!("a client goes") };
-        let again = left.checked().unwrap_or_else(|error| panic!("{error}"));
+        let again = left.validate().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again, *left, "it is a scenario, and its threads are those of their processes");
         left.hosts[2..].iter().map(|host| host.name.clone()).collect::<Vec<_>>().join(" ")
     };

@@ -251,7 +251,7 @@ fn extend_bugs() -> Vec<BadLock> {
 }
 
 fn release_bugs() -> Vec<BadLock> {
-    let stops_in_release = oversleeps(at("c1", Mark::Release).delayed(ms(2)));
+    let stops_in_release = oversleeps(at("c1", Mark::Release).delay_by(ms(2)));
     vec![
         table_entry(
             library("delete-unchecked", "shedlock", |at| at, |at| at.with("release", "compare-and-delete")),

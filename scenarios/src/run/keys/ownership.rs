@@ -1,0 +1,228 @@
+//! Which calls took a claim, and what each of them has of it.
+//!
+//! Most claims are taken once. A claim that is there may be taken again: set again, which makes it that call's alone;
+//! counted up, as a re-entrant lock does, which gives that call a share beside the others; or found standing by a call
+//! of the same owner, as by one that is granted what an earlier one took without learning of it.
+//!
+//! Who took it is known at once. Whether that call marked it, without which it is not its own, may be told later: so
+//! whose a claim is, is asked of a [`Shares`] when the run is over.
+//!
+//! Not modelled: which share is whose after a call that nobody knows has taken one.
+
+use std::sync::Arc;
+
+use doublehold_history::{CallId, ClientId};
+
+use super::attribution::{Attribution, LockMark, Mark, Owner, Sender};
+use super::claimants::Claimants;
+
+/// How a call came by a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum ShareKind {
+    /// It made the claim, or set it again.
+    Set,
+    /// It counted it up.
+    Counted,
+    /// It counted up a key that is a claim as a whole, after another had made it: which gives it nothing, but it may
+    /// count down again.
+    Tried,
+    /// It found it there.
+    Found,
+}
+
+/// Who took a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum Taker {
+    Call(CallId),
+    /// A call of this client, and nobody knows which: the command left later than its code had asked for it.
+    One(ClientId),
+}
+
+impl Taker {
+    /// Whose the share is if it marked the claim. One that nobody else marked is of whoever marked it on that client.
+    fn owner(self, mark: &LockMark, told: &Attribution) -> Option<Owner> {
+        match self {
+            Taker::Call(call) => told.marked_by(mark, call),
+            Taker::One(client) => told.only_marker(mark).filter(|(marker, _)| *marker == client),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) struct Share {
+    taker: Taker,
+    /// It had its grant before it took this.
+    granted: bool,
+    way: ShareKind,
+    /// It never had more of it than that it found it there.
+    only_found: bool,
+    /// What it counted up.
+    count: i64,
+    /// It set this value somewhere, and this is a replica's or a file's copy of one that was set.
+    copied: bool,
+}
+
+impl Share {
+    pub(in crate::run) fn new(sender: Sender, way: ShareKind, count: i64) -> Share {
+        let (taker, only_found) = (Taker::Call(sender.call), way == ShareKind::Found);
+        Share { taker, granted: sender.granted, way, only_found, count, copied: false }
+    }
+
+    /// A claim that this one set.
+    pub(in crate::run) fn set_by(taker: Taker) -> Share {
+        Share { taker, granted: false, way: ShareKind::Set, only_found: false, count: 0, copied: false }
+    }
+
+    /// A copy of a claim that this one set.
+    pub(in crate::run) fn copied_by(taker: Taker) -> Share {
+        Share { copied: true, ..Share::set_by(taker) }
+    }
+
+    pub(in crate::run) fn is_of(&self, call: CallId) -> bool {
+        self.taker == Taker::Call(call)
+    }
+
+    /// Whether it is no more than that a call found it there that has no part in the lock any more.
+    pub(in crate::run) fn is_over(&self, claimants: &Claimants) -> bool {
+        let is_over = |taker| matches!(taker, Taker::Call(call) if !claimants.may_claim(call));
+        self.way == ShareKind::Found && is_over(self.taker)
+    }
+
+    /// Whether the claim is drawn as its call's.
+    fn is_drawn(&self) -> bool {
+        matches!(self.way, ShareKind::Set | ShareKind::Counted)
+    }
+}
+
+/// All shares of a claim at one moment, in the order in which they were taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::run) struct Shares {
+    taken: Arc<[Share]>,
+    /// Somebody took or gave back some of it, and nobody knows which call that was.
+    pub(in crate::run) unsure: bool,
+}
+
+impl Shares {
+    pub(in crate::run) fn from_share(share: Option<Share>) -> Shares {
+        Shares { taken: share.into_iter().collect(), unsure: false }
+    }
+
+    fn with_shares(&self, taken: Vec<Share>) -> Shares {
+        Shares { taken: taken.into(), ..self.clone() }
+    }
+
+    /// These and one more. What means nothing beside it is left out, so that a key that stays gets no more and more.
+    pub(in crate::run) fn and(&self, share: Share, means_something: impl Fn(&Share) -> bool) -> Shares {
+        let kept: Vec<Share> = self.taken.iter().filter(|it| means_something(it)).copied().collect();
+        let unsure = self.unsure && !kept.is_empty();
+        Shares { taken: kept.into_iter().chain([share]).collect(), unsure }
+    }
+
+    pub(in crate::run) fn calls(&self) -> impl Iterator<Item = CallId> {
+        self.taken.iter().filter_map(|share| match share.taker {
+            Taker::Call(call) => Some(call),
+            Taker::One(_) => None,
+        })
+    }
+
+    pub(in crate::run) fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// Whether there are any, and all are those of known calls.
+    pub(in crate::run) fn are_known(&self) -> bool {
+        !self.is_empty() && self.calls().count() == self.taken.len()
+    }
+
+    /// Who took it last, as whose the claim is drawn if it marked it.
+    pub(in crate::run) fn drawn_taker(&self) -> Option<Taker> {
+        self.taken.iter().rev().find(|share| share.is_drawn()).map(|share| share.taker)
+    }
+
+    /// Whose the claim is drawn as: the last call that took it and marked it.
+    pub(in crate::run) fn drawn_owner(&self, mark: &LockMark, told: &Attribution) -> Option<Owner> {
+        let mut drawn = self.taken.iter().rev().filter(|share| share.is_drawn());
+        drawn.find_map(|share| share.taker.owner(mark, told))
+    }
+
+    /// Whether nothing is left but of calls that counted up in vain: then it is nobody's claim.
+    pub(in crate::run) fn are_in_vain(&self) -> bool {
+        !self.taken.is_empty() && self.taken.iter().all(|share| share.way == ShareKind::Tried)
+    }
+
+    /// Whether it is a copy of what was set elsewhere.
+    pub(in crate::run) fn are_copied(&self) -> bool {
+        self.taken.iter().any(|share| share.copied)
+    }
+
+    /// With `amount` more of what a call counted up, if it has a share that it counted.
+    pub(in crate::run) fn more(&self, call: CallId, amount: i64) -> Option<Shares> {
+        let place =
+            self.taken.iter().rposition(|share| share.is_of(call) && share.way != ShareKind::Found)?;
+        let mut shares = self.taken.to_vec();
+        shares[place].count = shares[place].count.saturating_add(amount);
+        Some(self.with_shares(shares))
+    }
+
+    /// Without `amount` of what a call counted up; `None` if that is more than it did.
+    pub(in crate::run) fn less(&self, call: CallId, amount: i64) -> Option<Shares> {
+        let own = self.taken.iter().filter(|share| share.is_of(call));
+        if own.fold(0, |sum: i64, share| sum.saturating_add(share.count)) < amount {
+            return None;
+        }
+        let (mut shares, mut left) = (self.taken.to_vec(), amount);
+        for share in shares.iter_mut().rev().filter(|share| share.is_of(call)) {
+            let taken = share.count.clamp(0, left);
+            (share.count, left) = (share.count - taken, left - taken);
+        }
+        // Whoever has it alone has it until it is gone, also at a count of nothing. Beside others it finds it there: a
+        // release that is not the last moves the expiry as well.
+        let is_given_back = |share: &Share| share.is_of(call) && share.count <= 0;
+        if shares.iter().any(|share| !share.is_of(call) && share.is_drawn()) {
+            shares.retain(|share| share.way != ShareKind::Tried || !is_given_back(share));
+            shares
+                .iter_mut()
+                .filter(|share| is_given_back(share))
+                .for_each(|share| share.way = ShareKind::Found);
+            // Nobody finds what nobody took: it comes behind what others took, also if they took it later.
+            shares.sort_by_key(|share| share.way == ShareKind::Found);
+        } else if shares.iter().any(|share| !share.is_of(call) && share.way == ShareKind::Tried) {
+            shares.retain(|share| !is_given_back(share));
+        }
+        Some(self.with_shares(shares))
+    }
+
+    /// The owners of the claim, the latest last: the calls that have a share and marked it, some of them twice. If
+    /// `several` calls set it, a copy is of any of them.
+    pub(in crate::run) fn owners(&self, mark: &LockMark, told: &Attribution, several: bool) -> Vec<Owner> {
+        let mut owners = Vec::new();
+        for share in self.taken.iter().filter(|share| !(share.copied && several)) {
+            let Some(owner) = share.taker.owner(mark, told) else { continue };
+            // A call that was granted takes nothing from others: what it does to their claim is done to theirs.
+            let takes = owners.is_empty() || !share.granted;
+            match share.way {
+                ShareKind::Set if takes => owners = vec![owner],
+                ShareKind::Counted if takes => owners.push(owner),
+                // What its own client took by another call, as an inner acquire does, is its own whoever else marks
+                // alike.
+                ShareKind::Found if takes && share.only_found && has_client(&owners, owner.0) => {
+                    owners.push(owner)
+                }
+                ShareKind::Found if takes && !owners.is_empty() && is_an_owners(mark, told) => {
+                    owners.push(owner)
+                }
+                _ => {}
+            }
+        }
+        owners
+    }
+}
+
+fn has_client(owners: &[Owner], client: ClientId) -> bool {
+    owners.iter().any(|(owner, _)| *owner == client)
+}
+
+/// Whether a mark says whose the claim is: all calls that mark with it are of one client.
+fn is_an_owners(mark: &LockMark, told: &Attribution) -> bool {
+    matches!(mark.1, Mark::Value(_)) && told.is_of_one_client(mark)
+}

@@ -1,0 +1,127 @@
+//! `[resource]`. The object's name is in `texts`.
+
+use doublehold_history::{EventKind, Predicate};
+
+use crate::keyword_effects::row::{Row, check};
+use crate::keyword_effects::seen::{Seen, applied};
+
+/// c1 is paused before its late write (number 1); c2 has the lock and the number 2 meanwhile.
+const LATE_WRITE: &str = r#"
+    claim = "a write that is late"
+    lock = { algorithm = "single", ttl = "10s", elapsed_check = true, fencing = true }
+    nodes = { names = ["A"] }
+    network = { delay = "1ms" }
+    [[clients]]
+    name = "c1"
+    program = ["acquire", "read", "work 1s", "check", "write", "release"]
+    [[clients]]
+    name = "c2"
+    program = ["acquire", "read", "work 1s", "check", "write", "release"]
+    retry = "100ms"
+    start = "c1's grant"
+    [[faults]]
+    kind = "pause"
+    host = "c1"
+    for = "20s"
+    at = "c1's check"
+"#;
+
+pub(crate) fn rows() -> Vec<Row> {
+    [fencing(), reads_and_versions()].into_iter().flatten().collect()
+}
+
+#[test]
+fn every_key_of_resource_does_what_it_says() {
+    check(&rows());
+}
+
+/// Why the client's writes were refused.
+fn refused(seen: &Seen, client: &str) -> Vec<String> {
+    let why = |(_, what): (u64, &EventKind)| match what {
+        EventKind::WriteRefused { why, .. } => Some(why.clone()),
+        _ => None,
+    };
+    seen.did(client).filter_map(why).collect()
+}
+
+/// The fencing numbers that came with the client's writes.
+fn numbers(seen: &Seen, client: &str) -> Vec<Option<u64>> {
+    let number = |(_, what): (u64, &EventKind)| match what {
+        EventKind::WriteApplied { fencing, .. } | EventKind::WriteRefused { fencing, .. } => Some(*fencing),
+        _ => None,
+    };
+    seen.did(client).filter_map(number).collect()
+}
+
+fn fencing() -> Vec<Row> {
+    vec![
+        Row {
+            word: "resource.fencing=off",
+            claim: "numbers are sent and not looked at: a late write lands",
+            both: &[("resource.fencing", "reject-lower")],
+            with: &[("resource.fencing", "off")],
+            turns: &[(Predicate::P3, "holds", "violated"), (Predicate::P4, "holds", "violated")],
+            shows: |_, with| {
+                refused(with, "c1").is_empty()
+                    && numbers(with, "c1") == [Some(1)]
+                    && numbers(with, "c2") == [Some(2)]
+            },
+            ..Row::on(LATE_WRITE)
+        },
+        Row {
+            word: "resource.fencing=reject-lower",
+            claim: "a write with a lower number than one that was seen is refused",
+            with: &[("resource.fencing", "reject-lower")],
+            turns: &[(Predicate::P3, "violated", "holds"), (Predicate::P4, "violated", "holds")],
+            shows: |_, with| refused(with, "c1") == ["fencing number 1 is stale: 2 has been seen"],
+            ..Row::on(LATE_WRITE)
+        },
+        Row {
+            word: "resource.fencing=reject-lower-or-equal",
+            claim: "a second write with the same number is refused, which `reject-lower` lets through",
+            both: &[
+                ("resource.fencing", "reject-lower"),
+                ("faults", "[]"),
+                ("clients.0.program", "['acquire', 'read', 'write', 'work 1s', 'write', 'release']"),
+            ],
+            with: &[("resource.fencing", "reject-lower-or-equal")],
+            shows: |without, with| {
+                without.times("c1", applied).len() == 2
+                    && with.times("c1", applied).len() == 1
+                    && refused(with, "c1") == ["fencing number 1 is stale: 1 has been seen"]
+            },
+            ..Row::on(LATE_WRITE)
+        },
+    ]
+}
+
+fn reads_and_versions() -> Vec<Row> {
+    vec![
+        Row {
+            word: "resource.fence_reads",
+            claim: "a read shows its number: a late write is refused although nobody has written since",
+            both: &[
+                ("resource.fencing", "reject-lower"),
+                ("clients.1.program", "['acquire', 'read', 'work 1s', 'release']"),
+            ],
+            with: &[("resource.fence_reads", "true")],
+            turns: &[(Predicate::P3, "violated", "holds")],
+            shows: |without, with| {
+                refused(without, "c1").is_empty()
+                    && refused(with, "c1") == ["fencing number 1 is stale: 2 has been seen"]
+            },
+            ..Row::on(LATE_WRITE)
+        },
+        Row {
+            word: "resource.version_check",
+            claim: "a write is refused that is based on a version that is not there any more",
+            with: &[("resource.version_check", "true")],
+            turns: &[(Predicate::P4, "violated", "holds")],
+            shows: |without, with| {
+                refused(without, "c1").is_empty()
+                    && refused(with, "c1") == ["the object is at version 1, the write is based on version 0"]
+            },
+            ..Row::on(LATE_WRITE)
+        },
+    ]
+}
