@@ -219,7 +219,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let many = Many::of(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();
-        let outside = watched.reached(tally.runs, self.patience)?;
+        let outside = watched.detect(tally.runs, self.patience)?;
         let real_time = || prepared.hush(|_| outside::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
         if scenario.weather.is_some()
@@ -277,12 +277,12 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     fn stem(&self, seed: Seed) -> String {
         let test = test().unwrap_or_default();
         let modules = test.split("::").filter(|name| !name.is_empty());
-        format!("{}.{seed}", names::joined(modules.chain([self.world.name(), self.lock])))
+        format!("{}.{seed}", names::join_names(modules.chain([self.world.name(), self.lock])))
     }
 
     fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
         let replay = replay_line(report.seed);
-        let text = text::run(&report, &replay, &Style::UNICODE);
+        let text = text::render_run(&report, &replay, &Style::UNICODE);
         let mut files = Vec::new();
         if let Some(folder) = &self.files {
             let stem = folder.join(self.stem(report.seed));

@@ -28,7 +28,7 @@ pub use self::bound::{StatedBy, WaitBound};
 pub use self::example::causes;
 pub use self::example::name_of;
 pub use self::example::words_of;
-pub(crate) use self::rates::counted;
+pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
 use crate::outside::Outside;
@@ -88,7 +88,7 @@ impl fmt::Display for Gap {
 }
 
 impl Gap {
-    fn of(why: impl Into<String>) -> Gap {
+    fn new(why: impl Into<String>) -> Gap {
         Gap { why: why.into(), again: None }
     }
 }
@@ -120,7 +120,7 @@ impl Findings {
     /// The reasons why finding nothing would not mean that nothing is there.
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
-        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided_gap(*predicate)));
         gaps
     }
 
@@ -128,7 +128,7 @@ impl Findings {
     pub fn gaps_of(&self, target: Target) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
         if let Target::Violates(predicate) = target {
-            gaps.extend(self.undecided(predicate));
+            gaps.extend(self.undecided_gap(predicate));
         }
         gaps
     }
@@ -137,30 +137,30 @@ impl Findings {
     fn common_gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.tally.runs == 0 {
-            return vec![Gap::of("not a single run was made")];
+            return vec![Gap::new("not a single run was made")];
         }
-        gaps.extend(self.outside.as_ref().map(|outside| Gap::of(outside.to_string())));
+        gaps.extend(self.outside.as_ref().map(|outside| Gap::new(outside.to_string())));
         if self.tally.grants == 0 {
             let why = self
                 .tally
                 .refused
                 .as_ref()
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {}", clean(why)));
-            gaps.push(Gap::of(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
+            gaps.push(Gap::new(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
         }
         let silent = |kind: &&&'static str| self.tally.coverage.of(kind).struck == 0;
         let silent: Vec<&str> = self.kinds.iter().filter(silent).copied().collect();
         if !silent.is_empty() {
             let silent = list(&silent);
-            gaps.push(Gap::of(format!("of the weather's faults, {silent} never struck: make more runs")));
+            gaps.push(Gap::new(format!("of the weather's faults, {silent} never struck: make more runs")));
         }
         gaps
     }
 
     /// That too many runs did not decide a predicate, and why the first did not.
-    fn undecided(&self, predicate: Predicate) -> Option<Gap> {
+    fn undecided_gap(&self, predicate: Predicate) -> Option<Gap> {
         let count = self.tally.of(predicate);
-        let (runs, seed_and_why) = (counted(&count), count.unsaid?);
+        let (runs, seed_and_why) = (partly_decided(&count), count.unsaid?);
         if runs.is_nearly_all() {
             return None;
         }
@@ -245,7 +245,7 @@ impl Findings {
     /// Remarks on the table of verdicts: the bound on waits, and the meaning of a missing rate.
     fn remarks(&self) -> Vec<String> {
         let bound = self.bound.as_ref().map_or(UNBOUNDED.to_owned(), WaitBound::words);
-        [bound].into_iter().chain(self.about_rates().map(str::to_owned)).collect()
+        [bound].into_iter().chain(self.rates_remark().map(str::to_owned)).collect()
     }
 
     /// The reasons why runs said nothing about what was asked, each once, with the first seed.
@@ -273,7 +273,9 @@ impl Findings {
         match self.outcome() {
             Conclusion::Inconclusive => self.gaps(),
             // The violation may come from outside.
-            Conclusion::Violated => self.outside.iter().map(|outside| Gap::of(outside.to_string())).collect(),
+            Conclusion::Violated => {
+                self.outside.iter().map(|outside| Gap::new(outside.to_string())).collect()
+            }
             Conclusion::Nothing => Vec::new(),
         }
     }
@@ -358,7 +360,7 @@ impl Findings {
     }
 
     /// What a missing rate means, if one is missing.
-    fn about_rates(&self) -> Option<&'static str> {
+    fn rates_remark(&self) -> Option<&'static str> {
         let is_missing = |predicate: &Predicate| rate(&self.tally.of(*predicate)) == NO_RATE;
         let words = "rate -: violated in fewer than ten runs, which says little beyond that it happens, or never decided";
         Predicate::ALL.iter().any(is_missing).then_some(words)

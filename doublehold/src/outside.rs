@@ -93,8 +93,9 @@ pub(crate) fn real_time<E: TakesLocks>(
     patience: Duration,
 ) -> Option<Outside> {
     let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::here());
-    let tells =
-        in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
+    let tells = run_with_patience(patience, move |_| {
+        here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario))
+    });
     matches!(tells, Ok(true)).then_some(Outside::RealTime)
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn real_time<E: TakesLocks>(
 /// # Errors
 ///
 /// If for so long it was neither over nor began another run. Its thread is left behind then.
-fn in_time<T: Send + 'static>(
+fn run_with_patience<T: Send + 'static>(
     patience: Duration,
     work: impl Fn(&dyn Fn(Seed)) -> T + Send + Sync + 'static,
 ) -> Result<T, Stuck> {
@@ -153,16 +154,16 @@ impl<P> Watched<P> {
         &self.prepared
     }
 
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+    fn lock_notes(&self) -> MutexGuard<'_, Noted> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<P: Prepared> Watched<P> {
     /// Looks for a sign in these first runs, all of which were made. The order of their threads does not matter.
-    fn found(&self, runs: u64, begins: &dyn Fn(Seed)) -> Option<Outside> {
+    fn find_sign(&self, runs: u64, begins: &dyn Fn(Seed)) -> Option<Outside> {
         let last = Seed(self.first.0.saturating_add(runs.checked_sub(1)?));
-        let noted = self.noted().clone();
+        let noted = self.lock_notes().clone();
         let again = |seed: Seed| {
             begins(seed);
             self.prepared.judge(seed)
@@ -184,7 +185,7 @@ impl<P: Prepared> Watched<P> {
         if !waited && !is_compared {
             return;
         }
-        let mut noted = self.noted();
+        let mut noted = self.lock_notes();
         if is_compared {
             noted.digests.insert(run.seed, run.trace_hash);
         }
@@ -203,9 +204,9 @@ impl<P: Prepared + 'static> Watched<P> {
     /// # Errors
     ///
     /// If one that is made again does not come back for so long.
-    pub fn reached(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
+    pub fn detect(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
         let watched = self.clone();
-        in_time(patience, move |begins| watched.found(runs, begins))
+        run_with_patience(patience, move |begins| watched.find_sign(runs, begins))
     }
 }
 
@@ -274,11 +275,11 @@ mod tests {
 
     const RUNS: u64 = 40;
 
-    fn reached(prepared: PreparedSim) -> Option<Outside> {
+    fn detect_in(prepared: PreparedSim) -> Option<Outside> {
         let watched = Arc::new(Watched::new(prepared, Seed(1)));
         let many = Many::of(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
         run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
-        watched.reached(RUNS, Duration::from_secs(60)).expect("all come back again")
+        watched.detect(RUNS, Duration::from_secs(60)).expect("all come back again")
     }
 
     #[test]
@@ -299,7 +300,7 @@ mod tests {
             World::usual(lock).weather("cloud").scenario(lock.name, doublehold_lockimpl::descriptors());
         let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", lock.name));
         for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
-            assert_eq!(reached(prepared.expect("it can be run")), None, "{}", lock.name);
+            assert_eq!(detect_in(prepared.expect("it can be run")), None, "{}", lock.name);
         }
         let told = real_time::<OwnLocks>(&Registry::builtin(), &scenario, Duration::from_secs(60));
         assert_eq!(told, None, "{}", lock.name);

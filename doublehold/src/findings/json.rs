@@ -13,7 +13,7 @@ use doublehold_statistics::Confidence;
 use serde::Serialize;
 
 use super::example::causes;
-use super::rates::counted;
+use super::rates::partly_decided;
 use super::{Conclusion, Findings, Gap, Shown, WaitBound};
 use doublehold_render::json::pretty;
 
@@ -126,32 +126,32 @@ impl Findings {
                 Conclusion::Violated => "violated",
                 Conclusion::Inconclusive => "inconclusive",
             },
-            gaps: gaps.iter().map(ShownGap::of).collect(),
+            gaps: gaps.iter().map(ShownGap::new).collect(),
             predicates: Predicate::ALL
                 .into_iter()
-                .map(|it| (it.as_str(), Counted::of(self.asked.contains(&it), tally.predicates.get(&it))))
+                .map(|it| (it.as_str(), Counted::new(self.asked.contains(&it), tally.predicates.get(&it))))
                 .collect(),
             panicked: tally.panicked.map(|(first, runs)| Panicked { runs, first_seed: first.to_string() }),
-            liveness_bound: self.bound.as_ref().map(Bound::of),
-            found: self.found.iter().map(|(example, shown)| Found::of(example, shown)).collect(),
-            coverage: self.all_kinds().into_iter().map(|kind| Covered::of(&tally.coverage, kind)).collect(),
+            liveness_bound: self.bound.as_ref().map(Bound::new),
+            found: self.found.iter().map(|(example, shown)| Found::new(example, shown)).collect(),
+            coverage: self.all_kinds().into_iter().map(|kind| Covered::new(&tally.coverage, kind)).collect(),
             idle: &self.idle,
         })
     }
 }
 
 impl ShownGap<'_> {
-    fn of(gap: &Gap) -> ShownGap<'_> {
+    fn new(gap: &Gap) -> ShownGap<'_> {
         ShownGap { why: &gap.why, again: gap.again.as_deref() }
     }
 }
 
 impl Counted<'_> {
-    fn of(is_asked: bool, count: Option<&Count>) -> Counted<'_> {
+    fn new(is_asked: bool, count: Option<&Count>) -> Counted<'_> {
         let none = Count::default();
         let Count { holds, violated, inconclusive, first, .. } = count.unwrap_or(&none);
         let unsaid = count.and_then(|count| count.unsaid.as_ref());
-        let runs = counted(count.unwrap_or(&none));
+        let runs = partly_decided(count.unwrap_or(&none));
         let (range, interval) = (runs.range(), runs.exact(Confidence::P95));
         Counted {
             is_asked,
@@ -171,7 +171,7 @@ impl Counted<'_> {
 }
 
 impl Bound {
-    fn of(bound: &WaitBound) -> Bound {
+    fn new(bound: &WaitBound) -> Bound {
         let ns = |time: Option<Duration>| time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         Bound {
             obtain_within_ns: ns(bound.obtain_within),
@@ -183,15 +183,15 @@ impl Bound {
 }
 
 impl Found<'_> {
-    fn of<'a>(example: &'a Counterexample, shown: &'a Shown) -> Found<'a> {
+    fn new<'a>(example: &'a Counterexample, shown: &'a Shown) -> Found<'a> {
         let Counterexample { target, first, shrunk, is_real, .. } = example;
         Found {
             what: super::name_of(*target),
             first_seed: first.to_string(),
             seed: shrunk.seed.to_string(),
             causes: causes(&shrunk.scenario.faults),
-            before: ShownSize::of(shrunk.before),
-            after: ShownSize::of(shrunk.after),
+            before: ShownSize::new(shrunk.before),
+            after: ShownSize::new(shrunk.after),
             is_minimal: shrunk.is_minimal,
             through_redis_rs: *is_real,
             files: &shown.files,
@@ -201,14 +201,14 @@ impl Found<'_> {
 }
 
 impl ShownSize {
-    fn of(size: Size) -> ShownSize {
+    fn new(size: Size) -> ShownSize {
         let Size { faults, clients, steps, nodes } = size;
         ShownSize { faults, clients, steps, nodes }
     }
 }
 
 impl Covered {
-    fn of(coverage: &Coverage, kind: &'static str) -> Covered {
+    fn new(coverage: &Coverage, kind: &'static str) -> Covered {
         let of_kind = coverage.of(kind);
         let at = of_kind.at.iter().map(|(place, count)| (place.as_str(), *count)).collect();
         Covered { kind, drawn: of_kind.drawn, struck: of_kind.struck, at }

@@ -67,7 +67,7 @@ fn bounds() -> impl Strategy<Value = Option<WaitBound>> {
         scenario.limits.obtain_within = obtain_within;
         scenario.limits.obtain_free_within = obtain_free_within;
         scenario.limits.after_faults = after_faults;
-        let bound = WaitBound::of(&scenario, StatedBy::Scenario);
+        let bound = WaitBound::from_scenario(&scenario, StatedBy::Scenario);
         let stated =
             WaitBound { obtain_within, obtain_free_within, after_faults, stated_by: StatedBy::Scenario };
         match (obtain_within, obtain_free_within) {

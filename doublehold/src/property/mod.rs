@@ -5,7 +5,7 @@
 //! use doublehold::property::{Property, Worlds};
 //!
 //! # fn test(my_lock: impl LockKind<SimEnv>) -> Result<(), ScenarioError> {
-//! let worlds = Worlds::of(&my_lock).clients(2..=3).weather(["pauses-only"]);
+//! let worlds = Worlds::new(&my_lock).clients(2..=3).weather(["pauses-only"]);
 //! Property::new("frees its own lock only", my_lock).holds(&[Predicate::WR]).check(worlds.scenarios()?);
 //! # Ok(())
 //! # }
@@ -91,15 +91,15 @@ pub struct Property<E: TakesLocks = OwnLocks> {
 impl Property {
     /// A property of `lock`. Its regressions are in a folder of this name, so that no two should share one.
     pub fn new(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property {
-        Property::on(name, lock)
+        Property::new_on(name, lock)
     }
 }
 
 impl<E: TakesLocks> Property<E> {
-    /// The same on another engine than the kernel: `Property::<Other>::on(…)`.
-    pub fn on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
+    /// The same on another engine than the kernel: `Property::<Other>::new_on(…)`.
+    pub fn new_on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
         let (name, descriptor) = (name.into(), lock.descriptor());
-        let regressions = Path::new(REGRESSIONS).join(names::joined([name.as_str()]));
+        let regressions = Path::new(REGRESSIONS).join(names::join_names([name.as_str()]));
         Property {
             name,
             lock: descriptor.name,
@@ -157,12 +157,14 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     /// If nothing can be drawn or run. What the lock does wrong is no error: it is in the result.
     pub fn run(self, scenarios: impl Strategy<Value = Scenario>) -> Result<Tested, PropertyError> {
         let draws = Draws::asked_for(self.cases)?;
-        let plans =
-            self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
+        let plans = self
+            .regressions
+            .as_deref()
+            .map(|folder| regressions::read_plans(folder, &self.locks.descriptors()));
         let plans = plans.transpose()?.unwrap_or_default();
         let engine = E::of(self.locks.clone());
         let replayed = plans.len() as u64;
-        let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
+        let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::from_plan(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
         let watched = Watched::new(Hushed::new(Cases { engine: E::of(self.locks.clone()), cases }), Seed(1));
@@ -178,7 +180,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
             patience: stuck.patience,
         };
         let tally = tally.map_err(stuck)?;
-        let outside = watched.reached(tally.runs, self.patience).map_err(stuck)?;
+        let outside = watched.detect(tally.runs, self.patience).map_err(stuck)?;
         let real_time = || {
             cases.hush(|all| outside::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience))
         };
@@ -190,7 +192,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
             None => None,
             Some(number) => match plans.get(number.0 as usize - 1) {
                 Some((path, plan)) => Some(cases.hush(|_| self.still_broken(&engine, path, plan))?),
-                None => Some(self.broken(&engine, cases, number, number.0 - replayed)?),
+                None => Some(self.shrink_case(&engine, cases, number, number.0 - replayed)?),
             },
         };
         let Property { name, lock, holds, .. } = self;
@@ -220,11 +222,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let report = prepared.run(plan.seed);
         let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
         let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
-        Ok(Broken::again(target, path, report))
+        Ok(Broken::from_regression(target, path, report))
     }
 
     /// A case that was drawn, made as small as it gets.
-    fn broken(
+    fn shrink_case(
         &self,
         engine: &E,
         cases: &Hushed<Cases<E>>,
@@ -240,9 +242,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
                 ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
                 other => PropertyError::Shrink(other),
             })?;
-            let plan =
-                self.regressions.as_deref().map(|folder| regressions::write(folder, target, &example.report));
-            Ok(Broken::found(drawn, example, plan))
+            let plan = self
+                .regressions
+                .as_deref()
+                .map(|folder| regressions::write_plan(folder, target, &example.report));
+            Ok(Broken::from_case(drawn, example, plan))
         })
     }
 }

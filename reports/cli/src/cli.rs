@@ -102,7 +102,7 @@ pub fn main() -> ExitCode {
         Err(refusal) => {
             let typed: Vec<String> =
                 std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
-            if let Some(meant) = no_command(&refusal).or_else(|| numbers::refused(&refusal, &typed)) {
+            if let Some(meant) = no_command(&refusal).or_else(|| numbers::better_refusal(&refusal, &typed)) {
                 output::inform(&marked(&format!("error: {meant}")));
                 return ExitCode::from(BAD_USAGE);
             }

@@ -28,14 +28,14 @@ pub(crate) enum Name {
 
 impl Choice {
     /// The engine of that name in a plan or a report.
-    pub(crate) fn named(name: &str) -> Option<Choice> {
+    pub(crate) fn from_name(name: &str) -> Option<Choice> {
         let engine = Name::value_variants().iter().copied();
         engine.map(|engine| Choice { engine: Some(engine) }).find(|choice| choice.name() == name)
     }
 
     /// The engine that a plan was made on, which another must not replay.
-    pub(crate) fn of_plan(self, plan: &Plan) -> Result<Choice, CliError> {
-        let made_on = Choice::named(&plan.engine).ok_or_else(|| CliError::Usage {
+    pub(crate) fn choice_for_plan(self, plan: &Plan) -> Result<Choice, CliError> {
+        let made_on = Choice::from_name(&plan.engine).ok_or_else(|| CliError::Usage {
             problem: format!(
                 "the plan is of a run on the engine `{}`, which this program has not",
                 clean(&plan.engine)

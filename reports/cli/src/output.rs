@@ -89,14 +89,14 @@ impl OutputFile {
     ) -> Result<Written, CliError> {
         let written = match &self.place {
             Place::File { opened, target, .. } => write_beside(opened.as_file(), target, write).map(Some),
-            Place::Stream(stream) => buffered(stream, write).map(|()| None),
-            Place::Stdout => buffered(io::stdout().lock(), write).map(|()| None),
+            Place::Stream(stream) => write_buffered(stream, write).map(|()| None),
+            Place::Stdout => write_buffered(io::stdout().lock(), write).map(|()| None),
         };
-        let beside = written.map_err(|source| self.failed(source))?;
+        let beside = written.map_err(|source| self.output_error(source))?;
         Ok(Written { output: self, beside })
     }
 
-    fn failed(&self, source: io::Error) -> CliError {
+    fn output_error(&self, source: io::Error) -> CliError {
         CliError::Output { what: self.what, path: clean(&self.path), source, hint: opening::ELSEWHERE }
     }
 }
@@ -137,7 +137,7 @@ impl Written {
             Err(refused) => {
                 // Removing both takes the list again.
                 drop(leftovers);
-                Err(self.output.failed(refused.error))
+                Err(self.output.output_error(refused.error))
             }
         }
     }
@@ -177,11 +177,14 @@ fn write_beside(
         beside
     };
     beside.as_file().set_permissions(opened.metadata()?.permissions())?;
-    buffered(beside.as_file(), write)?;
+    write_buffered(beside.as_file(), write)?;
     Ok(beside)
 }
 
-fn buffered(output: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_buffered(
+    output: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut writer = BufWriter::new(output);
     write(&mut writer)?;
     writer.flush()

@@ -40,7 +40,7 @@ pub(crate) struct Stopping(Arc<AtomicI32>);
 
 impl Stopping {
     /// The status that a shell reports for the signal, if one came.
-    pub(crate) fn asked(&self) -> Option<u8> {
+    pub(crate) fn signal_status(&self) -> Option<u8> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             status => u8::try_from(status).ok(),

@@ -117,5 +117,5 @@ pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
 /// `1 the node holds alice's key`.
 fn key_of(place: usize, facts: &Facts<'_>) -> String {
     let client = facts.run.clients.get(place).map(|client| facts.host(*client));
-    format!("{} the node holds {}'s key", facts.signs.of(place), client.unwrap_or_default())
+    format!("{} the node holds {}'s key", facts.signs.sign_at(place), client.unwrap_or_default())
 }

@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     search: Search,
     /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
-    #[arg(long, value_name = "TIME", value_parser = bound)]
+    #[arg(long, value_name = "TIME", value_parser = parse_bound)]
     obtain_within: Option<Duration>,
     /// Go on after everything that is looked for was found, so that rates can be told
     #[arg(long)]
@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     refuse_more_than_seeds(arguments)?;
     let Subject { scenario, weather, bound } = subject(arguments)?;
-    let asked = asked(arguments, &scenario, bound.is_some())?;
+    let asked = asked_predicates(arguments, &scenario, bound.is_some())?;
     let prepared = Arc::new(Watched::new(arguments.engine.many().prepare(&scenario)?, arguments.search.seed));
     refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
@@ -122,7 +122,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let findings = Findings {
         title: title(arguments, &scenario, weather),
         first: arguments.search.seed,
-        outside: prepared.reached(tally.runs, PATIENCE)?,
+        outside: prepared.detect(tally.runs, PATIENCE)?,
         tally,
         asked,
         bound,
@@ -132,8 +132,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         command: arguments.question(),
     };
     troubles.note(place.keep(&findings));
-    troubles.note(output::print(&shown(&findings, pictured, arguments.show)?));
-    if let Some(status) = stopping.asked() {
+    troubles.note(output::print(&render_findings(&findings, pictured, arguments.show)?));
+    if let Some(status) = stopping.signal_status() {
         troubles.tell();
         output::inform(&match arguments.again(findings.tally.runs) {
             Some(again) => format!("stopped; to go on: {again}"),
@@ -150,7 +150,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 /// The text to print: all findings as JSON, or a picture of the gravest one and the rest as text.
-fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
+fn render_findings(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
     if show.format == Format::Json {
         return Ok(findings.json()?);
     }
@@ -170,13 +170,13 @@ struct Subject {
 }
 
 fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
-    let sets = arguments.search.changes.read()?;
+    let sets = arguments.search.changes.pairs()?;
     let locks = doublehold_lockimpl::descriptors();
     let lock = locks.iter().find(|lock| lock.name == arguments.subject);
     let mut scenario = match lock {
         Some(lock) => {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
-            changed(&usual, sets)?
+            apply_changes(&usual, sets)?
         }
         None => super::scenario(&arguments.subject, &sets, arguments.engine)
             .map_err(|error| neither(error, &locks))?,
@@ -195,7 +195,7 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
         stated_by = StatedBy::Command;
     }
     let scenario = scenario.checked()?;
-    let bound = WaitBound::of(&scenario, stated_by);
+    let bound = WaitBound::from_scenario(&scenario, stated_by);
     Ok(Subject { scenario, weather: named, bound })
 }
 
@@ -225,14 +225,18 @@ fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
 }
 
 /// A scenario that was made in Rust, with changes as a file takes them.
-pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
+pub(super) fn apply_changes(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
     use doublehold_scenarios::format::Source;
     let (name, file) = (scenario.name.clone(), scenario.name.clone());
     Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
 }
 
 /// The predicates to look for: those typed, or those that the scenario says should hold, or all that have a verdict.
-fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
+fn asked_predicates(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    is_bounded: bool,
+) -> Result<Vec<Predicate>, CliError> {
     let typed = &arguments.search.predicate;
     if !is_bounded && typed.contains(&Predicate::LV) {
         return Err(CliError::Usage {
@@ -307,7 +311,7 @@ fn search(
         let is_late = arguments.runs.is_none() && passed >= lasting;
         let all_found = asked.iter().all(|predicate| tally.of(*predicate).first.is_some());
         let is_enough = all_found && !arguments.keep_going;
-        if is_late || is_enough || stopping.asked().is_some() {
+        if is_late || is_enough || stopping.signal_status().is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -328,12 +332,12 @@ fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
 }
 
 fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
-    let effort = Effort { nodes: arguments.nodes.asked(), ..Effort::default() };
+    let effort = Effort { nodes: arguments.nodes.choice(), ..Effort::default() };
     Ok(counterexample(&arguments.engine.many(), &arguments.engine.one(), found, &effort)?)
 }
 
 fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
-    text::run(&example.report, replay, style)
+    text::render_run(&example.report, replay, style)
 }
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
@@ -383,7 +387,7 @@ fn time(typed: &str) -> Result<Duration, String> {
 }
 
 /// A bound on waits, as scenario files write it.
-fn bound(typed: &str) -> Result<Duration, String> {
+fn parse_bound(typed: &str) -> Result<Duration, String> {
     match doublehold_scenarios::format::duration(typed) {
         Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
         bound => bound,

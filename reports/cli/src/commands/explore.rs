@@ -19,7 +19,7 @@ use doublehold_text::shell;
 
 use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
-use super::check::changed;
+use super::check::apply_changes;
 use super::shared::Search;
 use crate::engine::Choice;
 use crate::error::CliError;
@@ -80,22 +80,22 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (engine, kinds) = (arguments.engine.many(), arguments.kinds(&scenario));
     let exploration = Exploration::on(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
     let kept = Kept::open(arguments.resume.as_deref())?;
-    let begun = kept.begun(&exploration)?;
+    let begun = kept.resume_or_begin(&exploration)?;
     refuse_endless(&exploration, arguments)?;
     let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
     let found = search(arguments, &exploration, &kept, begun, &stopping);
     let troubles = RefCell::new(Troubles::default());
     let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
-    let asked = (arguments.engine, &arguments.asked()[..], arguments.source());
-    let shown = Shown::of(&exploration, &found, asked, (folder.as_ref(), &troubles))?;
+    let asked = (arguments.engine, &arguments.asked_targets()[..], arguments.source());
+    let shown = Shown::gather(&exploration, &found, asked, (folder.as_ref(), &troubles))?;
     let mut troubles = troubles.into_inner();
     troubles.note(output::print(&match arguments.show.format {
         Format::Text => shown.text(&arguments.show.style()),
         Format::Json => json::pretty(&shown)?,
     }));
     folder.iter().for_each(|folder| folder.tell_of_others(&shown.files()));
-    if let (Some(status), Some(file)) = (stopping.asked(), kept_in) {
+    if let (Some(status), Some(file)) = (stopping.signal_status(), kept_in) {
         troubles.tell();
         output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
         std::process::exit(i32::from(status));
@@ -106,7 +106,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 /// A lock's small world, or the scenario under a name.
 fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
-    let sets = arguments.search.changes.read()?;
+    let sets = arguments.search.changes.pairs()?;
     let locks = doublehold_lockimpl::descriptors();
     let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
         return match arguments.clients.is_some() || arguments.rounds.is_some() {
@@ -119,7 +119,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
     };
     let clients = arguments.clients.map_or(CLIENTS, |clients| clients as usize);
     let small = small_world(lock, clients, arguments.rounds.unwrap_or(1));
-    changed(&small.scenario(lock.name, locks.clone())?, sets)
+    apply_changes(&small.scenario(lock.name, locks.clone())?, sets)
 }
 
 /// Refuses what would take long, unless somebody wants it, and what nobody lives to see.
@@ -172,8 +172,8 @@ fn search(
     let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
     let mut found = begun;
     loop {
-        let sitting = Sitting::after(began.elapsed());
-        let rests = || stopping.asked().is_some() || kept.is_named() && sitting.is_over();
+        let sitting = Sitting::new(began.elapsed());
+        let rests = || stopping.signal_status().is_some() || kept.is_named() && sitting.is_over();
         found = exploration.run(found, arguments.search.jobs.count(), rests, |_, _| {
             tried += 1;
             if tried.is_multiple_of(1_000) {
@@ -181,7 +181,7 @@ fn search(
                 bar.set_message(format!("{} placements, {:.0}/s", grouped(tried), rate(tried)));
             }
         });
-        if found.complete || stopping.asked().is_some() {
+        if found.complete || stopping.signal_status().is_some() {
             break;
         }
         // Where that fails it is tried again at the end, which says so: the search itself goes on.
@@ -201,7 +201,7 @@ struct Sitting {
 }
 
 impl Sitting {
-    fn after(before: Duration) -> Sitting {
+    fn new(before: Duration) -> Sitting {
         Sitting { began: Instant::now(), lasts: before.clamp(FIRST_SITTING, LAST_SITTING) }
     }
 
@@ -220,7 +220,7 @@ impl Arguments {
     }
 
     /// What is looked for. A panic always is.
-    fn asked(&self) -> Vec<Target> {
+    fn asked_targets(&self) -> Vec<Target> {
         let is_asked = |target: &Target| match target {
             Target::Violates(predicate) => {
                 self.search.predicate.is_empty() || self.search.predicate.contains(predicate)

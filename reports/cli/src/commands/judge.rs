@@ -28,7 +28,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let name = &arguments.history;
-    let history = read(name).map_err(|error| meant::other_kind(name, Kind::History).unwrap_or(error))?;
+    let history =
+        read_history(name).map_err(|error| meant::other_kind(name, Kind::History).unwrap_or(error))?;
     let verdicts = judge(&history);
     output::print(&match arguments.show.format {
         Format::Text => text::history(&history, &verdicts, &arguments.show.style()),
@@ -41,7 +42,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     })
 }
 
-fn read(name: &str) -> Result<History, CliError> {
+fn read_history(name: &str) -> Result<History, CliError> {
     let refused = |cause: String| CliError::History { file: shorten(name), cause };
     let history = if name == "-" {
         History::read_jsonl(io::stdin().lock())

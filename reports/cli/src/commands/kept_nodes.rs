@@ -16,7 +16,7 @@ pub(crate) struct KeptNodes {
 
 impl KeptNodes {
     /// The choice that was typed, or the default.
-    pub(crate) fn asked(self) -> KeepNodes {
+    pub(crate) fn choice(self) -> KeepNodes {
         match (self.keep_nodes, self.drop_nodes) {
             (true, _) => KeepNodes::All,
             (false, true) => KeepNodes::None,
@@ -26,7 +26,7 @@ impl KeptNodes {
 
     /// The option that asks for it.
     pub(crate) fn option(self) -> Option<&'static str> {
-        match self.asked() {
+        match self.choice() {
             KeepNodes::All => Some("--keep-nodes"),
             KeepNodes::None => Some("--drop-nodes"),
             KeepNodes::OfQuorums => None,

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use clap::{Args, ValueEnum};
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
 use doublehold_render::json;
-use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::locks::{called, hint, named};
 use doublehold_text::shorten;
@@ -55,11 +55,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let style = arguments.look.style();
     output::print(&match (&arguments.name, arguments.format) {
         (None, Format::Text) => list(&locks, &style),
-        (None, Format::Json) => json::pretty(&locks.iter().map(Shown::of).collect::<Vec<_>>())?,
+        (None, Format::Json) => json::pretty(&locks.iter().map(Shown::new).collect::<Vec<_>>())?,
         (Some(name), Format::Text) => page(find(&locks, name)?, &style),
         (None, Format::Md) => markdown::page(&locks)?,
         (Some(name), Format::Md) => markdown::section(find(&locks, name)?)?,
-        (Some(name), Format::Json) => json::pretty(&Shown::of(find(&locks, name)?))?,
+        (Some(name), Format::Json) => json::pretty(&Shown::new(find(&locks, name)?))?,
     })?;
     Ok(Exit::AsExpected)
 }
@@ -125,7 +125,7 @@ fn row(name: &str, width: usize, paragraphs: &[&str], style: &Style) -> String {
     let indent = " ".repeat(width + 2);
     let beside: String =
         paragraphs.iter().map(|paragraph| wrap(paragraph, &indent, &indent, style.width)).collect();
-    let margin = style.paint(&left(name, width), Paint::Strong);
+    let margin = style.paint(&align_left(name, width), Paint::Strong);
     format!("{margin}  {}", beside.trim_start())
 }
 

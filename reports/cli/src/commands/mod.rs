@@ -42,8 +42,8 @@ fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {
     report.notes.extend(nothing_granted(&report));
     let report = &report;
     output::print(&match how.format {
-        Format::Text => text::run(report, replay, &how.style()),
-        Format::Json => json::run(report, replay)?,
+        Format::Text => text::render_run(report, replay, &how.style()),
+        Format::Json => json::render_run(report, replay)?,
     })?;
     Ok(exit(report))
 }

@@ -36,7 +36,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
     let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
     timeline.iter().try_for_each(|timeline| spare(timeline, &arguments.plan))?;
-    let prepared = arguments.engine.of_plan(&plan)?.one().prepare(&plan.scenario)?;
+    let prepared = arguments.engine.choice_for_plan(&plan)?.one().prepare(&plan.scenario)?;
     let (mut report, detail) = match timeline {
         None => (prepared.run(plan.seed), Detail::default()),
         Some(_) => {

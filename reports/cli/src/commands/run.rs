@@ -72,7 +72,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if arguments.all_variants {
         return variants::execute(arguments);
     }
-    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?, arguments.engine)?;
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.pairs()?, arguments.engine)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
     let prepared = arguments.engine.one().prepare(&scenario)?;

@@ -1,7 +1,7 @@
 //! `doublehold studies`: the studies that come with the program; of one its file.
 
 use clap::Args;
-use doublehold_render::layout::{beside, widest};
+use doublehold_render::layout::{hanging_paragraph, widest};
 use doublehold_sweeps::study::{Study, ready};
 use doublehold_text::several;
 
@@ -35,7 +35,7 @@ fn list() -> Result<String, CliError> {
     for found in ready() {
         let study = Study::load(found.name)?;
         let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
-        text += &beside(found.name, width, &about, show::columns());
+        text += &hanging_paragraph(found.name, width, &about, show::columns());
     }
     Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
 }

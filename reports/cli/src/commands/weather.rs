@@ -1,7 +1,7 @@
 //! `doublehold weather`: the weathers that come with the program; of one its file, with the reason for each number.
 
 use clap::Args;
-use doublehold_render::layout::{beside, widest};
+use doublehold_render::layout::{hanging_paragraph, widest};
 use doublehold_scenarios::weather::{preset, presets};
 
 use super::meant::{Kind, other_kind};
@@ -33,7 +33,7 @@ fn list() -> Result<String, CliError> {
     let width = widest(presets.iter().map(|preset| preset.name));
     let mut text = String::new();
     for preset in &presets {
-        text += &beside(preset.name, width, &preset.about, show::columns());
+        text += &hanging_paragraph(preset.name, width, &preset.about, show::columns());
     }
     Ok(text + "\none of them with the reason for each number: doublehold weather cloud\n")
 }

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (scenario, seed, engine) = subject(arguments)?;
-    let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
+    let target = arguments.predicate.map(Target::Violates).or_else(|| expected_target(&scenario));
     match why((&engine.one(), &engine.many()), &scenario, seed, target, arguments.jobs.count()) {
         Ok(found) => {
             output::print(&told::text(&found, &scenario, seed, show::columns()))?;
@@ -52,7 +52,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 /// What the scenario says it shows, the gravest first: one that was shrunk for P3 alone is asked about P3.
-fn expected(scenario: &Scenario) -> Option<Target> {
+fn expected_target(scenario: &Scenario) -> Option<Target> {
     Target::ALL.into_iter().find(|target| match target {
         Target::Violates(predicate) => scenario.expect.get(predicate) == Some(&Expected::Violated),
         Target::Panics => false,
@@ -68,7 +68,7 @@ fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> 
                 hint: "leave out `--seed`, or name the scenario".to_owned(),
             }),
             None => {
-                let engine = arguments.engine.of_plan(&plan)?;
+                let engine = arguments.engine.choice_for_plan(&plan)?;
                 Ok((plan.scenario, plan.seed, engine))
             }
         },

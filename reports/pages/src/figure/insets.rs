@@ -38,7 +38,7 @@ fn candidates(view: &View) -> Vec<Inset> {
         // The last is one of valid claims, if there are such.
         let first =
             view.lanes.overlaps.iter().find(|it| it.predicate == overlap.predicate).unwrap_or(overlap);
-        let asked = asked(view, first.grants[1].0).unwrap_or(first.from);
+        let asked = call_start(view, first.grants[1].0).unwrap_or(first.from);
         candidates.push(around(asked, first.from, "the double hold begins", view));
         // A call that took long is shown from shortly before its end.
         candidates.push(around(shortly_before(first.from, None), first.from, "the double hold begins", view));
@@ -66,7 +66,7 @@ fn candidates(view: &View) -> Vec<Inset> {
         && let Some(claim) =
             view.lanes.clients.iter().flat_map(|lane| &lane.claims).min_by_key(|claim| claim.from)
     {
-        let asked = asked(view, claim.grant.0).unwrap_or(claim.from);
+        let asked = call_start(view, claim.grant.0).unwrap_or(claim.from);
         candidates.push(around(asked, claim.from, "the first grant", view));
     }
     candidates
@@ -79,7 +79,7 @@ fn shortly_before(at: TrueNs, from: Option<TrueNs>) -> TrueNs {
 }
 
 /// When an acquire call began.
-fn asked(view: &View, call: u64) -> Option<TrueNs> {
+fn call_start(view: &View, call: u64) -> Option<TrueNs> {
     view.events.iter().find(|event| event.call.is_some_and(|it| it.0 == call)).map(|event| event.at)
 }
 

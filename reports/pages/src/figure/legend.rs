@@ -128,7 +128,7 @@ mod tests {
         for name in ["lease-pause/redlock", "clock-jump", "failover-before-replication", "fencing-33-34"] {
             let scenario = catalog::load(name, &[]).expect("a scenario of the catalogue");
             let (report, _, detail) = SimEngine.prepare(&scenario).expect("it runs").run_with_detail(1);
-            for (_, words) in entries(&View::of_run(&report, Some(detail)), "figure") {
+            for (_, words) in entries(&View::from_run(&report, Some(detail)), "figure") {
                 assert!(of_page.contains(&format!("{words:?}")), "{words}");
                 said += 1;
             }

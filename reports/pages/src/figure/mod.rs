@@ -56,7 +56,7 @@ impl Default for Options {
 ///
 /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
 /// let (report, _, detail) = paused.run_with_detail(7);
-/// let figure = svg(&View::of_run(&report, Some(detail)), &Options::default());
+/// let figure = svg(&View::from_run(&report, Some(detail)), &Options::default());
 /// assert!(figure.starts_with("<svg ") && figure.contains("c1 and c2 both hold: 1.008 s"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -7,7 +7,7 @@ use doublehold_text::duration;
 
 use super::inks::{self, FAINT, INK, VIOLATION};
 use super::insets::{Inset, insets};
-use super::lettering::{self, SIZE, wrapped};
+use super::lettering::{self, SIZE, wrap_text};
 use super::panel::Panel;
 use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
@@ -39,7 +39,7 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
     let mut sheet = Sheet { view, id, width, below: MARGIN, paper: Paper::default() };
     let insets = insets(view);
     sheet.title();
-    sheet.run(&insets);
+    sheet.draw_run(&insets);
     for (inset, sign) in insets.iter().zip('A'..) {
         sheet.inset(inset, sign);
     }
@@ -62,7 +62,7 @@ impl Sheet<'_> {
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {
-        for line in wrapped(text, SIZE, self.width - 2.0 * MARGIN - indent) {
+        for line in wrap_text(text, SIZE, self.width - 2.0 * MARGIN - indent) {
             self.below += 16.0;
             self.paper.text((MARGIN + indent, self.below), Align::Start, attributes, &line);
         }
@@ -93,7 +93,7 @@ impl Sheet<'_> {
     }
 
     /// The whole run, with the numbers of the sentences above and the signs of the insets below.
-    fn run(&mut self, insets: &[Inset]) {
+    fn draw_run(&mut self, insets: &[Inset]) {
         let whole = Inset { from: doublehold_history::TrueNs(0), to: self.view.ended, words: String::new() };
         let top = self.below + 24.0;
         let rows = rows(self.view, top);
@@ -164,7 +164,7 @@ impl Sheet<'_> {
         let lines: Vec<_> =
             self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
         let wanted: Vec<f64> = lines.iter().map(|(line, _)| scale.x(line.at)).collect();
-        let places = beside(&wanted, MARGIN + NUMBER, scale.right());
+        let places = place_numbers(&wanted, MARGIN + NUMBER, scale.right_edge());
         for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
@@ -218,7 +218,7 @@ impl Sheet<'_> {
 
 /// Places for numbers that want to be at these: beside each other where they would collide, closer where they would
 /// not all fit, and none beyond an edge.
-fn beside(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
+fn place_numbers(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
     const APART: f64 = 16.0;
     let gaps = wanted.len().saturating_sub(1).max(1);
     let apart = APART.min((right - left) / gaps as f64);
@@ -242,15 +242,15 @@ mod tests {
 
     #[test]
     fn numbers_that_collide_stand_beside_each_other() {
-        assert_eq!(beside(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
-        assert_eq!(beside(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
-        assert_eq!(beside(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
-        assert!(beside(&[], 0.0, 100.0).is_empty());
+        assert_eq!(place_numbers(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
+        assert_eq!(place_numbers(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
+        assert_eq!(place_numbers(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
+        assert!(place_numbers(&[], 0.0, 100.0).is_empty());
     }
 
     #[test]
     fn numbers_that_do_not_fit_stand_closer_and_none_is_beyond_an_edge() {
-        assert_eq!(beside(&[99.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
-        assert_eq!(beside(&[40.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+        assert_eq!(place_numbers(&[99.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+        assert_eq!(place_numbers(&[40.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
     }
 }

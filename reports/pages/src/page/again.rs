@@ -27,7 +27,7 @@ const NOT_MODELLED: &[&str] = &[
 pub(crate) fn not_modelled() -> Vec<Block> {
     vec![
         Block::heading(2, "What was not modelled"),
-        Block::List(NOT_MODELLED.iter().copied().map(Line::of).collect()),
+        Block::List(NOT_MODELLED.iter().copied().map(Line::from_text).collect()),
     ]
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
     blocks.extend(sheets.iter().map(|sheet| {
         let header = &sheet.results.header;
         Block::Details {
-            summary: Line::of("The study's file, ").code(format!("{}.toml", header.study)),
+            summary: Line::from_text("The study's file, ").code(format!("{}.toml", header.study)),
             blocks: vec![Block::Code(header.text.clone())],
         }
     }));

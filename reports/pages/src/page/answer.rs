@@ -17,17 +17,17 @@ const NAMED: usize = 6;
 
 pub(crate) fn answer(sheet: &Sheet<'_>) -> Vec<Block> {
     let mut lines = vec![basis(sheet)];
-    let points = sheet.shown();
+    let points = sheet.points_shown();
     if sheet.points.len() > points.len() {
-        lines.extend(over_grid(sheet));
+        lines.extend(grid_lines(sheet));
         return vec![Block::Note(lines)];
     }
     let mut blocks = Vec::new();
     for point in points {
         if points.len() > 1 {
-            lines.push(Line::of("With ").then(sheet.values_in_code(*point)).text(":"));
+            lines.push(Line::from_text("With ").then(sheet.values_in_code(*point)).text(":"));
         }
-        lines.extend(at_point(sheet, *point));
+        lines.extend(point_lines(sheet, *point));
         blocks.push(Block::Note(std::mem::take(&mut lines)));
     }
     blocks
@@ -42,7 +42,7 @@ fn basis(sheet: &Sheet<'_>) -> Line {
         points => format!(" at {} of the grid", several(points as u64, "point")),
     };
     let runs = several(sheet.results.runs(), "run");
-    let line = Line::of(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
+    let line = Line::from_text(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
     match header.other_engine() {
         None => line.text("."),
         Some(engine) => line.text(" on its engine ").code(engine).text("."),
@@ -50,10 +50,10 @@ fn basis(sheet: &Sheet<'_>) -> Line {
 }
 
 /// What the numbers of one point say.
-fn at_point(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
-    let cells = sheet.ranked(point);
+fn point_lines(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
+    let cells = sheet.cells_by_rank(point);
     if cells.iter().all(|cell| cell.runs == 0) {
-        return vec![Line::of("There are no runs yet.")];
+        return vec![Line::from_text("There are no runs yet.")];
     }
     RANKED.map(|it| sentence(sheet, &cells, (it, sheet.scale(point, it)))).into()
 }
@@ -149,7 +149,7 @@ fn words(rate: &Rate, scale: Scale) -> String {
 }
 
 /// The results of each design over a large grid: its lowest and highest rate, and at how many points it has rank 1.
-fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
+fn grid_lines(sheet: &Sheet<'_>) -> Vec<Line> {
     let designs = sheet.results.header.designs.len();
     let points = sheet.points.len();
     let apart = sheet.results.apart(&sheet.points, &RANKED, SURE);
@@ -182,7 +182,7 @@ fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
     let rates: Vec<Rate> =
         of_design().map(|cell| cell.rate(predicate)).filter(|rate| rate.high().is_some()).collect();
     let values: Vec<(f64, &Rate)> =
-        rates.iter().filter_map(|rate| rate.stated().map(|it| (it, rate))).collect();
+        rates.iter().filter_map(|rate| rate.stated_rate().map(|it| (it, rate))).collect();
     let of_value = |(_, rate): &(f64, &Rate)| words(rate, Scale::Share);
     let low = values.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let high = values.iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -197,7 +197,7 @@ fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
         }
         Some((_, high)) => format!("{}, ", of_value(high)),
     };
-    let unstated = rates.iter().filter(|rate| rate.stated().is_none());
+    let unstated = rates.iter().filter(|rate| rate.stated_rate().is_none());
     let highest = unstated.clone().filter_map(Rate::high).fold(0.0, f64::max);
     let text = match unstated.count() {
         0 => stated,

@@ -16,7 +16,7 @@ use super::sheet::{COLUMNS, Sheet};
 const PAIRS: usize = 500;
 
 pub(crate) fn differences(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let cells = sheet.ranked(point);
+    let cells = sheet.cells_by_rank(point);
     let Some((best, others)) = cells.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Vec::new();
     };
@@ -35,7 +35,7 @@ pub(crate) fn differences(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
 }
 
 fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
-    let line = Line::of("Each design against ").code(sheet.name(best.design));
+    let line = Line::from_text("Each design against ").code(sheet.name(best.design));
     if sheet.results.is_divided() {
         return line.text(
             ", the first row of the ranking. Runs are divided by their faults, and a run counts for as much as its \
@@ -56,7 +56,7 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
 }
 
 fn all(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Block {
-    let summary = Line::of(format!("All {}", several(pairs.len() as u64, "pair")));
+    let summary = Line::from_text(format!("All {}", several(pairs.len() as u64, "pair")));
     let shown = &pairs[..pairs.len().min(PAIRS)];
     let mut blocks = vec![Block::Table(table(sheet, point, shown))];
     if shown.len() < pairs.len() {
@@ -67,8 +67,9 @@ fn all(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Block {
 }
 
 fn table(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Table {
-    let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
-    let head = [Entry::of("design"), Entry::of("against")].into_iter().chain(names).collect();
+    let names =
+        COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::from_text(it.name())));
+    let head = [Entry::from_text("design"), Entry::from_text("against")].into_iter().chain(names).collect();
     let code = |cell: &Figures| Entry::line(Line::default().code(sheet.name(cell.design)));
     let row = |(one, other): &(&Figures, &Figures)| {
         let differences = COLUMNS.map(|it| entry(sheet, point, (one, other), it));
@@ -81,8 +82,8 @@ fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), pred
     let verdict = match sheet.compare(point, (one, other), predicate) {
         Some(Ordering::Greater) => Line::default().strong("higher"),
         Some(Ordering::Less) => Line::default().strong("lower"),
-        Some(Ordering::Equal) => Line::of("not told apart"),
-        None => return Entry::of("nothing to compare"),
+        Some(Ordering::Equal) => Line::from_text("not told apart"),
+        None => return Entry::from_text("nothing to compare"),
     };
     let entry = Entry::line(verdict);
     let Some(it) = sheet.difference(point, (one.design, other.design), predicate) else { return entry };
@@ -92,5 +93,5 @@ fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), pred
         Some(_) => value,
         None => format!("open: {} undecided", several(it.undecided, "pair")),
     };
-    entry.below(Line::of(value)).below(Line::of(interval)).titled(several(it.pairs, "pair"))
+    entry.below(Line::from_text(value)).below(Line::from_text(interval)).with_title(several(it.pairs, "pair"))
 }

@@ -12,7 +12,7 @@ pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
     if sheet.examples.is_empty() {
         return Vec::new();
     }
-    let lead = Line::of(
+    let lead = Line::from_text(
         "Of what was counted, one run each: looked for again through redis-rs, and made as small as it gets. \
          Commands are for the folder that this page was made from; with ",
     )
@@ -30,22 +30,23 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
         Line::default().code(&example.design).text(format!(", {}: {}", predicate.as_str(), example.headline));
     let mut blocks = vec![Block::Heading { order: 3, line: heading, id: Some(anchor.clone()) }];
     blocks.push(Block::Paragraph(
-        Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
+        Line::from_text(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
     ));
     let account = example.why.as_deref().or(example.what_happened.as_deref());
     blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
-    let (svg, caption) = (example.svg.clone(), Line::of(format!("{}: the run, to scale.", example.headline)));
+    let (svg, caption) =
+        (example.svg.clone(), Line::from_text(format!("{}: the run, to scale.", example.headline)));
     blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
     let sentence = |it: &doublehold_sweeps::records::TimedSentence| {
         Line::default().strong(&it.at).text(format!(" {}", it.words))
     };
     blocks.push(Block::Details {
-        summary: Line::of("Step by step"),
+        summary: Line::from_text("Step by step"),
         blocks: vec![Block::List(example.sentences.iter().map(sentence).collect())],
     });
     blocks.push(Block::Code(format!("{}\n{}", example.replay, example.run)));
     blocks.push(Block::Details {
-        summary: Line::of("The scenario's file"),
+        summary: Line::from_text("The scenario's file"),
         blocks: vec![Block::Code(example.scenario.clone())],
     });
     blocks

@@ -6,7 +6,7 @@ use doublehold_history::Predicate;
 use serde::{Serialize, Serializer};
 
 use super::rates::{Figures, Rate};
-use super::rounded::rounded;
+use super::rounded::round_value;
 use super::sheet::Sheet;
 use super::spread::Spread;
 
@@ -101,11 +101,11 @@ impl Serialize for Spread {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let spread = SpreadExport {
             count: self.count,
-            mean_s: self.mean().map(rounded),
-            mean_error_s: self.mean_error().map(rounded),
-            median_s: self.quantile(0.5).map(rounded),
-            p99_s: self.quantile(0.99).map(rounded),
-            longest_s: (self.count > 0).then(|| rounded(self.longest)),
+            mean_s: self.mean().map(round_value),
+            mean_error_s: self.mean_error().map(round_value),
+            median_s: self.quantile(0.5).map(round_value),
+            p99_s: self.quantile(0.99).map(round_value),
+            longest_s: (self.count > 0).then(|| round_value(self.longest)),
         };
         spread.serialize(serializer)
     }
@@ -117,10 +117,10 @@ fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
         violated: rate.violated,
         decided: rate.decided,
         undecided: rate.undecided,
-        rate: estimate.map(|it| rounded(it.value)),
-        low: rate.high().map(|_| rounded(rate.low())),
-        high: rate.high().map(rounded),
-        plain_runs: estimate.map(|it| rounded(it.plain_runs)),
+        rate: estimate.map(|it| round_value(it.value)),
+        low: rate.high().map(|_| round_value(rate.low())),
+        high: rate.high().map(round_value),
+        plain_runs: estimate.map(|it| round_value(it.plain_runs)),
         rank,
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }
@@ -157,14 +157,14 @@ type Column<T> = (&'static str, fn(&T) -> Option<f64>);
 const OF_CELL: [Column<Figures>; 10] = [
     ("runs", |it| Some(it.runs as f64)),
     ("panicked", |it| Some(it.panicked as f64)),
-    ("grants_per_run", |it| it.mean_grants().map(rounded)),
-    ("hours_per_run", |it| it.mean_hours().map(rounded)),
+    ("grants_per_run", |it| it.mean_grants().map(round_value)),
+    ("hours_per_run", |it| it.mean_hours().map(round_value)),
     ("waits", |it| Some(it.waits as f64)),
-    ("available", |it| it.available.map(rounded)),
-    ("acquire_median_s", |it| it.obtained.quantile(0.5).map(rounded)),
-    ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(rounded)),
-    ("recovery_mean_s", |it| it.recovered.mean().map(rounded)),
-    ("recovery_mean_error_s", |it| it.recovered.mean_error().map(rounded)),
+    ("available", |it| it.available.map(round_value)),
+    ("acquire_median_s", |it| it.obtained.quantile(0.5).map(round_value)),
+    ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(round_value)),
+    ("recovery_mean_s", |it| it.recovered.mean().map(round_value)),
+    ("recovery_mean_error_s", |it| it.recovered.mean_error().map(round_value)),
 ];
 
 /// Of each predicate.
@@ -179,9 +179,9 @@ const OF_RATE: [Column<RateExport>; 6] = [
 
 /// Of how long two clients held the lock.
 const OF_OVERLAPS: [Column<Spread>; 3] = [
-    ("overlap_median_s", |it| it.quantile(0.5).map(rounded)),
-    ("overlap_p99_s", |it| it.quantile(0.99).map(rounded)),
-    ("overlap_longest_s", |it| (it.count > 0).then(|| rounded(it.longest))),
+    ("overlap_median_s", |it| it.quantile(0.5).map(round_value)),
+    ("overlap_p99_s", |it| it.quantile(0.99).map(round_value)),
+    ("overlap_longest_s", |it| (it.count > 0).then(|| round_value(it.longest))),
 ];
 
 /// The predicates that overlaps violate.

@@ -35,7 +35,7 @@ mod spread;
 mod strata;
 mod world;
 
-use doublehold_render::layout::{left, widths};
+use doublehold_render::layout::{align_left, widths};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::Results;
 use doublehold_text::several;
@@ -90,7 +90,7 @@ pub struct Pages {
 pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
     let sheet = |(part, it): (usize, _)| {
         let Material { results, examples, .. }: &Material = it;
-        Sheet::of(part, results, examples)
+        Sheet::new(part, results, examples)
     };
     let sheets: Vec<Sheet<'_>> = materials.iter().enumerate().map(sheet).collect();
     let mut document = Document::default();
@@ -121,19 +121,19 @@ pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
 fn part(sheet: &Sheet<'_>, notes: &[String]) -> Vec<Block> {
     let mut blocks = vec![Block::heading(1, sheet.results.header.question.clone())];
     if !notes.is_empty() {
-        blocks.push(Block::Note(notes.iter().map(Line::of).collect()));
+        blocks.push(Block::Note(notes.iter().map(Line::from_text).collect()));
     }
     blocks.extend(answer::answer(sheet));
     blocks.push(Block::heading(2, "Assumptions"));
     blocks.extend(assumptions::assumptions(sheet));
-    for point in sheet.shown() {
+    for point in sheet.points_shown() {
         blocks.push(heading(sheet, *point));
         blocks.extend(ranking::ranking(sheet, *point));
         blocks.extend(differences::differences(sheet, *point));
         blocks.extend(strata::strata(sheet, *point));
-        blocks.extend(pictures::of_point(sheet, *point));
+        blocks.extend(pictures::point_pictures(sheet, *point));
     }
-    let grid = pictures::of_grid(sheet);
+    let grid = pictures::grid_pictures(sheet);
     if !grid.is_empty() {
         let is_grid = sheet.results.header.axes.iter().any(|axis| axis.values.len() > 1);
         blocks.push(Block::heading(2, if is_grid { "The whole grid" } else { "Safety against recovery" }));
@@ -145,30 +145,34 @@ fn part(sheet: &Sheet<'_>, notes: &[String]) -> Vec<Block> {
 
 fn heading(sheet: &Sheet<'_>, point: u64) -> Block {
     let values = sheet.values_in_code(point);
-    let line = if values.0.is_empty() { Line::of("Ranking") } else { Line::of("Ranking with ").then(values) };
+    let line = if values.0.is_empty() {
+        Line::from_text("Ranking")
+    } else {
+        Line::from_text("Ranking with ").then(values)
+    };
     Block::Heading { order: 2, line, id: None }
 }
 
 /// The question, and the ranking in columns.
 fn summary(sheet: &Sheet<'_>) -> String {
     let mut text = format!("{}\n", doublehold_text::clean(&sheet.results.header.question));
-    for point in sheet.shown() {
+    for point in sheet.points_shown() {
         let values = sheet.values(*point);
         if !values.is_empty() {
             text += &format!("\nwith {}\n", doublehold_text::list(&values));
         }
-        text += &in_columns(&ranking::rows(sheet, *point));
+        text += &lay_out_columns(&ranking::rows(sheet, *point));
     }
-    if sheet.shown().len() < sheet.points.len() {
-        text += &format!("and {} more points of the grid\n", sheet.points.len() - sheet.shown().len());
+    if sheet.points_shown().len() < sheet.points.len() {
+        text += &format!("and {} more points of the grid\n", sheet.points.len() - sheet.points_shown().len());
     }
     text
 }
 
-fn in_columns(rows: &[Vec<String>]) -> String {
+fn lay_out_columns(rows: &[Vec<String>]) -> String {
     let widths = widths(rows);
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| left(cell, *width));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| align_left(cell, *width));
         format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

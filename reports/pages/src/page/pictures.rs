@@ -21,13 +21,13 @@ const SHADED: usize = 20_000;
 const DOTS: usize = 40;
 
 /// The rates of all designs at one point, and how long overlaps are there.
-pub(crate) fn of_point(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
+pub(crate) fn point_pictures(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     [Some(rates(sheet, point)), lengths(sheet, point)].into_iter().flatten().collect()
 }
 
 /// What the grid shows as a whole.
-pub(crate) fn of_grid(sheet: &Sheet<'_>) -> Vec<Block> {
-    let varied = varied(sheet);
+pub(crate) fn grid_pictures(sheet: &Sheet<'_>) -> Vec<Block> {
+    let varied = varied_axes(sheet);
     let over = match varied[..] {
         [] => None,
         [axis] => curves(sheet, axis),
@@ -37,13 +37,13 @@ pub(crate) fn of_grid(sheet: &Sheet<'_>) -> Vec<Block> {
 }
 
 /// The axes that have more than one value.
-fn varied(sheet: &Sheet<'_>) -> Vec<usize> {
+fn varied_axes(sheet: &Sheet<'_>) -> Vec<usize> {
     let axes = sheet.results.header.axes.iter().enumerate();
     axes.filter(|(_, axis)| axis.values.len() > 1).map(|(number, _)| number).collect()
 }
 
 fn bar(rate: &Rate) -> Option<Bar> {
-    rate.high().map(|high| Bar { value: rate.stated(), low: rate.low(), high })
+    rate.high().map(|high| Bar { value: rate.stated_rate(), low: rate.low(), high })
 }
 
 fn title(predicate: Predicate) -> String {
@@ -56,11 +56,11 @@ fn figure(sheet: &Sheet<'_>, name: &str, svg: String, caption: Line) -> Block {
 }
 
 /// The designs that plots with lines show: the first of the ranking.
-fn lined(sheet: &Sheet<'_>) -> Vec<usize> {
-    sheet.ranked(sheet.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
+fn plotted_designs(sheet: &Sheet<'_>) -> Vec<usize> {
+    sheet.cells_by_rank(sheet.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
 }
 
-fn named(sheet: &Sheet<'_>, designs: &[usize]) -> Vec<(usize, String)> {
+fn name_designs(sheet: &Sheet<'_>, designs: &[usize]) -> Vec<(usize, String)> {
     designs.iter().map(|design| (*design, sheet.name(*design).to_owned())).collect()
 }
 
@@ -84,7 +84,7 @@ fn slice<'a>(sheet: &'a Sheet<'_>, free: &'a [usize]) -> impl Iterator<Item = &'
 }
 
 /// Where the other axes are held, in words.
-fn held(sheet: &Sheet<'_>, free: &[usize]) -> Line {
+fn fixed_axes(sheet: &Sheet<'_>, free: &[usize]) -> Line {
     let header = &sheet.results.header;
     let place = sheet.at(sheet.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
     let fixed: Vec<String> = header
@@ -98,17 +98,17 @@ fn held(sheet: &Sheet<'_>, free: &[usize]) -> Line {
     if fixed.is_empty() {
         return Line::default();
     }
-    Line::of(" Here ")
+    Line::from_text(" Here ")
         .codes(&fixed.iter().map(String::as_str).collect::<Vec<_>>())
         .text("; the other values are in cells.csv.")
 }
 
 fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
-    let cells = sheet.ranked(point);
+    let cells = sheet.cells_by_rank(point);
     let panels = COLUMNS.map(|it| (title(it), cells.iter().map(|cell| bar(&cell.rate(it))).collect()));
-    let designs = named(sheet, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
+    let designs = name_designs(sheet, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
     let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
-    let caption = Line::of(
+    let caption = Line::from_text(
         "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
          since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. \
          Of some only the ends are known, as too many runs are undecided: these have no sign between them.",
@@ -118,7 +118,7 @@ fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
 
 /// How long overlaps are, where there are any.
 fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
-    let cells = sheet.ranked(point);
+    let cells = sheet.cells_by_rank(point);
     let shown = &cells[..cells.len().min(LINES)];
     let of = |predicate: Predicate| {
         let some = shown.iter().filter_map(|cell| Some((cell.design, cell.overlaps.get(&predicate)?)));
@@ -136,8 +136,8 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
         return None;
     }
     let designs: Vec<usize> = shown.iter().map(|cell| cell.design).collect();
-    let svg = plots::lengths(&plots::Lengths { designs: named(sheet, &designs), panels });
-    let caption = Line::of(
+    let svg = plots::lengths(&plots::Lengths { designs: name_designs(sheet, &designs), panels });
+    let caption = Line::from_text(
         "How long two clients held the lock at once. A sign stands at each design's median, with its error bar. \
          Bars, and the bands that few designs have, hold 19 times in 20 if overlaps came one by one; several of one \
          run come together, so that they are rather too narrow. Fewer than six overlaps have no line.",
@@ -147,14 +147,14 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
 }
 
 /// The predicates of which anything was seen, anywhere.
-fn seen(sheet: &Sheet<'_>) -> Vec<Predicate> {
+fn seen_predicates(sheet: &Sheet<'_>) -> Vec<Predicate> {
     let is_seen = |it: &Predicate| sheet.cells.values().any(|cell| cell.rate(*it).violated > 0);
     COLUMNS.into_iter().filter(is_seen).collect()
 }
 
 /// Says which predicates have no panel.
-fn unseen(sheet: &Sheet<'_>) -> String {
-    let seen = seen(sheet);
+fn unseen_remark(sheet: &Sheet<'_>) -> String {
+    let seen = seen_predicates(sheet);
     let others: Vec<&str> = COLUMNS.iter().filter(|it| !seen.contains(it)).map(|it| it.as_str()).collect();
     let list = doublehold_text::list(&others);
     if others.is_empty() { String::new() } else { format!(" Of {list} no violation was seen anywhere.") }
@@ -162,7 +162,7 @@ fn unseen(sheet: &Sheet<'_>) -> String {
 
 fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     let axis = &sheet.results.header.axes[free];
-    let designs = lined(sheet);
+    let designs = plotted_designs(sheet);
     let course = |design: &usize, predicate: Predicate| {
         // Every other axis has one value, so that cells come in the order of this one's.
         let cells = sheet.cells.values().filter(|cell| cell.design == *design && cell.runs > 0);
@@ -173,16 +173,16 @@ fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     let plot = plots::Curves {
         parameter: axis.key.clone(),
         values: parameter::values(&axis.values),
-        designs: named(sheet, &designs),
-        panels: seen(sheet).into_iter().map(panel).collect(),
+        designs: name_designs(sheet, &designs),
+        panels: seen_predicates(sheet).into_iter().map(panel).collect(),
     };
     if plot.panels.is_empty() {
         return None;
     }
-    let caption = Line::of("Rates by run over ").code(&axis.key).text(
+    let caption = Line::from_text("Rates by run over ").code(&axis.key).text(
         ", with 95 % intervals. Where no number is stated there is a bar without a sign, and the line has a gap.",
     );
-    let caption = caption.text(unseen(sheet)).text(but(sheet, &designs));
+    let caption = caption.text(unseen_remark(sheet)).text(but(sheet, &designs));
     Some(figure(sheet, "curves", plots::curves(&plot), caption))
 }
 
@@ -195,7 +195,7 @@ struct Drawn {
 
 /// All values of an axis; of a map that is larger than is drawn, those that have runs: a study may have a hundred
 /// million points, and its records a few.
-fn drawn(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Drawn {
+fn drawn_values(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Drawn {
     let axes = &sheet.results.header.axes;
     let count = |axis: usize| axes[axis].values.len();
     let of_runs = || slice(sheet, &[across, up]).map(|cell| cell.place[number]).collect::<BTreeSet<_>>();
@@ -207,20 +207,22 @@ fn drawn(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Draw
 }
 
 fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
-    let [across, up] = [across, up].map(|axis| drawn(sheet, (across, up), axis));
+    let [across, up] = [across, up].map(|axis| drawn_values(sheet, (across, up), axis));
     let axes = [&across.header, &up.header];
     let (columns, rows) = (axes[0].values.len(), axes[1].values.len());
-    let designs = lined(sheet);
+    let designs = plotted_designs(sheet);
     let most = (SHADED / (columns * rows)).max(1);
-    let all: Vec<(Predicate, usize)> =
-        seen(sheet).into_iter().flat_map(|it| designs.iter().map(move |design| (it, *design))).collect();
+    let all: Vec<(Predicate, usize)> = seen_predicates(sheet)
+        .into_iter()
+        .flat_map(|it| designs.iter().map(move |design| (it, *design)))
+        .collect();
     let field = |(predicate, design): &(Predicate, usize)| {
         let mut rates = vec![None; columns * rows];
         for cell in slice(sheet, &[across.number, up.number]).filter(|cell| cell.design == *design) {
             let places =
                 across.places.get(&cell.place[across.number]).zip(up.places.get(&cell.place[up.number]));
             let Some((column, row)) = places else { continue };
-            rates[row * columns + column] = cell.rate(*predicate).stated();
+            rates[row * columns + column] = cell.rate(*predicate).stated_rate();
         }
         plots::Shaded {
             title: format!("{}: {}", predicate.as_str(), sheet.name(*design)),
@@ -236,15 +238,15 @@ fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
     if plot.fields.is_empty() {
         return None;
     }
-    let mut caption = Line::of("Rates by run over ")
+    let mut caption = Line::from_text("Rates by run over ")
         .codes(&[&axes[0].key, &axes[1].key])
         .text(
             ", in per cent where there is room. The thick line is where the rate leaves zero. The number of runs of a cell \
              bounds what zero means; intervals are in cells.csv.",
         )
-        .text(unseen(sheet))
+        .text(unseen_remark(sheet))
         .text(but(sheet, &designs))
-        .then(held(sheet, &[across.number, up.number]));
+        .then(fixed_axes(sheet, &[across.number, up.number]));
     if plot.fields.iter().any(|field| field.line.is_some()) {
         caption = caption.text(
             " The dashed line is where the lock's allowance for drift is used up, by the formula: below it no lease is \
@@ -263,7 +265,7 @@ fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
 /// What safety costs in recovery, where holders died.
 fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
     let free: Vec<usize> = along.into_iter().collect();
-    let designs = lined(sheet);
+    let designs = plotted_designs(sheet);
     let dot = |cell: &Figures| {
         let (mean, error) = cell.recovered.mean().zip(cell.recovered.mean_error())?;
         let across = Bar { value: Some(mean), low: (mean - error).max(0.0), high: mean + error };
@@ -283,10 +285,10 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
     }
     let plot = plots::Tradeoff {
         left: format!("share of runs with {}", title(Predicate::P3)),
-        designs: named(sheet, &lines.iter().map(|(design, _)| *design).collect::<Vec<_>>()),
+        designs: name_designs(sheet, &lines.iter().map(|(design, _)| *design).collect::<Vec<_>>()),
         lines,
     };
-    let caption = Line::of(
+    let caption = Line::from_text(
         "Safety against recovery: how often a late write is applied, and how long others ask in vain after a holder \
          died. Further down is safer, further left recovers sooner. Both have 95 % intervals",
     );
@@ -299,6 +301,6 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
     };
     let is_thinned = along.is_some_and(|axis| sheet.results.header.axes[axis].values.len() > DOTS);
     let thinned = if is_thinned { " Of many values only some are shown." } else { "" };
-    let caption = caption.text(thinned).text(but(sheet, &designs)).then(held(sheet, &free));
+    let caption = caption.text(thinned).text(but(sheet, &designs)).then(fixed_axes(sheet, &free));
     Some(figure(sheet, "tradeoff", plots::tradeoff(&plot), caption))
 }

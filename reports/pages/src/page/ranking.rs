@@ -27,7 +27,7 @@ const RULE: &str = "A rank is 1 where no design is told apart as violated less o
                     P4, and designs alike in these as the study lists them.";
 
 pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let cells = sheet.ranked(point);
+    let cells = sheet.cells_by_rank(point);
     let mut blocks = vec![Block::Table(rates(sheet, point, &cells))];
     if cells.len() > 1 {
         blocks.push(Block::text(RULE));
@@ -35,7 +35,7 @@ pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
         let runs = several(cell.panicked, "run");
-        Block::Note(vec![Line::of("The code of ").code(sheet.name(cell.design)).text(format!(
+        Block::Note(vec![Line::from_text("The code of ").code(sheet.name(cell.design)).text(format!(
             " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
         ))])
     }));
@@ -46,23 +46,25 @@ pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
         (Unit::ThousandHours, "Per 1,000 hours of operation"),
     ] {
         blocks.push(Block::heading(4, title));
-        blocks.push(Block::Table(scaled(sheet, &cells, unit)));
+        blocks.push(Block::Table(scaled_table(sheet, &cells, unit)));
     }
     blocks
 }
 
 fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
     let names = predicates.iter().map(|it| {
-        Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())).titled(it.meaning())
+        Entry::line(Line::default().strong(it.as_str()))
+            .below(Line::from_text(it.name()))
+            .with_title(it.meaning())
     });
-    first.iter().map(|word| Entry::of(*word)).chain(names).collect()
+    first.iter().map(|word| Entry::from_text(*word)).chain(names).collect()
 }
 
 /// The design's name; what it is, where somebody points at it.
 fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
     let about = sheet.results.header.designs.get(cell.design).map_or("", |design| &design.about);
     let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-    if about.is_empty() { name } else { name.titled(about) }
+    if about.is_empty() { name } else { name.with_title(about) }
 }
 
 fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
@@ -75,16 +77,16 @@ fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
                 None => entry,
             }
         });
-        first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
+        first.into_iter().chain(rates).chain([Entry::from_text(grouped(cell.runs))]).collect()
     };
     let mut head = heading(&["rank", "design"], &COLUMNS);
-    head.push(Entry::of("runs"));
+    head.push(Entry::from_text("runs"));
     Table { head, rows: cells.iter().map(row).collect(), words: 2 }
 }
 
 /// `P2: 1`, and below it those by the other predicates.
 fn ranks(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
-    let [first, others @ ..] = RANKED.map(|it| Line::of(format!("{it}: {}", rank(sheet, cell, it))));
+    let [first, others @ ..] = RANKED.map(|it| Line::from_text(format!("{it}: {}", rank(sheet, cell, it))));
     others.into_iter().fold(Entry::line(first), Entry::below)
 }
 
@@ -106,37 +108,37 @@ fn rate(rate: &Rate, scale: Scale) -> Entry {
                 None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
             };
             Entry::line(Line::default().strong(value))
-                .below(Line::of(interval))
-                .titled(format!("{counted} runs that decided violated it{more}"))
+                .below(Line::from_text(interval))
+                .with_title(format!("{counted} runs that decided violated it{more}"))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let (range, interval) = range_parts(*range, *interval, scale);
             Entry::line(Line::default().strong(range))
-                .below(Line::of(interval))
-                .titled(format!("{counted} runs that decided violated it; the others count both ways"))
+                .below(Line::from_text(interval))
+                .with_title(format!("{counted} runs that decided violated it; the others count both ways"))
         }
         // Of runs that weigh differently, how many they are says nothing of the bound.
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
             let bound = bound_words(*bound, scale);
-            Entry::line(Line::default().strong("not seen")).below(Line::of(bound)).titled(counted)
+            Entry::line(Line::default().strong("not seen")).below(Line::from_text(bound)).with_title(counted)
         }
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, scale)))
+            Entry::line(Line::default().strong(counted)).below(Line::from_text(bound_words(*bound, scale)))
         }
         Err(it @ Unsupported { at_most: Some(bound), .. }) => {
             Entry::line(Line::default().strong(bound_words(*bound, scale)))
-                .below(Line::of(if rate.is_divided { "no number" } else { &counted }))
-                .titled(format!("{counted} runs that decided violated it; {it}"))
+                .below(Line::from_text(if rate.is_divided { "no number" } else { &counted }))
+                .with_title(format!("{counted} runs that decided violated it; {it}"))
         }
-        Err(_) => Entry::of("not decided"),
+        Err(_) => Entry::from_text("not decided"),
     };
     if rate.undecided > 0 {
-        entry = entry.below(Line::of(format!("{} undecided", grouped(rate.undecided))));
+        entry = entry.below(Line::from_text(format!("{} undecided", grouped(rate.undecided))));
     }
     entry
 }
 
-fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
+fn scaled_table(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
     let scale = |predicate| {
         let size = |cell: &&Figures| match unit.rate(cell, &cell.rate(predicate)) {
             Ok(it) => Some(it.value * unit.many()),
@@ -146,11 +148,11 @@ fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
     };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
-        [name].into_iter().chain(rates).chain([Entry::of(unit.mean(cell))]).collect()
+        let rates = COLUMNS.map(|it| unit_rate(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
+        [name].into_iter().chain(rates).chain([Entry::from_text(unit.mean(cell))]).collect()
     };
     let mut head = heading(&["design"], &COLUMNS);
-    head.push(Entry::of(match unit {
+    head.push(Entry::from_text(match unit {
         Unit::MillionGrants => "grants in a run",
         Unit::ThousandHours => "a run's length",
     }));
@@ -184,20 +186,20 @@ impl Unit {
     }
 }
 
-fn of_unit(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
+fn unit_rate(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
     match rate {
         Ok(it) => {
             let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
             let (value, interval) = rate_parts(it.value * many, interval, scale);
-            Entry::of(value).below(Line::of(interval))
+            Entry::from_text(value).below(Line::from_text(interval))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let scaled = |it: Interval| Interval { low: it.low * many, high: it.high * many };
             let (range, interval) = range_parts(scaled(range), scaled(interval), scale);
-            Entry::of(range).below(Line::of(interval))
+            Entry::from_text(range).below(Line::from_text(interval))
         }
-        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, scale)),
-        Err(_) => Entry::of("unknown"),
+        Err(Unsupported { at_most: Some(bound), .. }) => Entry::from_text(bound_words(bound * many, scale)),
+        Err(_) => Entry::from_text("unknown"),
     }
 }
 
@@ -217,23 +219,26 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
     let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
-            || Entry::of("no waits"),
-            |share| Entry::of(availability(share)).below(Line::of(format!("of {}", grouped(cell.waits)))),
+            || Entry::from_text("no waits"),
+            |share| {
+                Entry::from_text(availability(share))
+                    .below(Line::from_text(format!("of {}", grouped(cell.waits))))
+            },
         );
         let overlap = |it| {
-            let none = || Entry::of("none");
-            cell.overlaps.get(&it).map_or_else(none, |of| spread(of, overlaps(it), Some("overlap")))
+            let none = || Entry::from_text("none");
+            cell.overlaps.get(&it).map_or_else(none, |of| spread_entry(of, overlaps(it), Some("overlap")))
         };
         vec![
             Entry::line(Line::default().code(sheet.name(cell.design))),
             available,
-            spread(&cell.obtained, waits, None),
+            spread_entry(&cell.obtained, waits, None),
             overlap(Predicate::P2),
             overlap(Predicate::P1),
             recovery(&cell.recovered, deaths),
         ]
     };
-    let head = words.iter().map(|word| Entry::of(*word)).collect();
+    let head = words.iter().map(|word| Entry::from_text(*word)).collect();
     Table { head, rows: cells.iter().map(row).collect(), words: 1 }
 }
 
@@ -244,11 +249,11 @@ fn availability(value: f64) -> String {
 
 /// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
 /// unit of the largest of the column.
-fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
+fn spread_entry(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     let mut lines = Vec::new();
     match spread.quantile(0.5) {
-        None if spread.count == 0 => return Entry::of("none"),
+        None if spread.count == 0 => return Entry::from_text("none"),
         None => lines.push(several(spread.count, named.unwrap_or("wait"))),
         Some(median) => lines.push(format!("median {}", length(median))),
     }
@@ -256,11 +261,11 @@ fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
     if named.is_some() || lines.len() == 1 {
         lines.push(format!("longest {}", length(spread.longest)));
     }
-    let mut lines = lines.into_iter().map(Line::of);
+    let mut lines = lines.into_iter().map(Line::from_text);
     let first = Entry::line(lines.next().unwrap_or_default());
     let entry = lines.fold(first, Entry::below);
     match named {
-        Some(what) => entry.titled(several(spread.count, what)),
+        Some(what) => entry.with_title(several(spread.count, what)),
         None => entry,
     }
 }
@@ -268,10 +273,12 @@ fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
 fn recovery(spread: &Spread, largest: f64) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
-        (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", length(mean), length(error)))
-            .below(Line::of(several(spread.count, "death"))),
-        (Some(mean), None) => Entry::of(length(mean)).below(Line::of(several(spread.count, "death"))),
-        _ => Entry::of("not seen"),
+        (Some(mean), Some(error)) => Entry::from_text(format!("mean {} ± {}", length(mean), length(error)))
+            .below(Line::from_text(several(spread.count, "death"))),
+        (Some(mean), None) => {
+            Entry::from_text(length(mean)).below(Line::from_text(several(spread.count, "death")))
+        }
+        _ => Entry::from_text("not seen"),
     }
 }
 
@@ -290,5 +297,5 @@ pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
     };
     let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
     let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
-    [heading].into_iter().chain(sheet.ranked(point).iter().map(row)).collect()
+    [heading].into_iter().chain(sheet.cells_by_rank(point).iter().map(row)).collect()
 }

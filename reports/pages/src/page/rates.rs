@@ -66,7 +66,7 @@ pub(crate) struct Rate {
 
 impl Figures {
     /// What a cell of these results came to, also one without runs.
-    pub(crate) fn of(results: &Results, cell: u64) -> Figures {
+    pub(crate) fn from_results(results: &Results, cell: u64) -> Figures {
         let (design, place) = results.place(cell);
         let none = Cell::default();
         let sums = results.cells.get(&cell).unwrap_or(&none);
@@ -74,7 +74,7 @@ impl Figures {
             cell,
             design,
             place,
-            rates: Predicate::ALL.map(|it| (it, Rate::of(results, sums, it))).into(),
+            rates: Predicate::ALL.map(|it| (it, Rate::from_cell(results, sums, it))).into(),
             grants: sums.grants(),
             hours: sums.hours(),
             ..Figures::default()
@@ -147,7 +147,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
+    fn from_cell(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
         for row in cell.strata.values() {
             let count = row.of(predicate);
@@ -159,18 +159,18 @@ impl Rate {
         rate.per_run = if rate.is_divided {
             cell.stratified(&results.header, predicate).estimate(SURE)
         } else {
-            plain(rate.counted())
+            undivided_rate(rate.all_runs())
         };
         rate
     }
 
     /// All runs, whatever they came to.
-    fn counted(&self) -> PartlyDecided {
+    fn all_runs(&self) -> PartlyDecided {
         PartlyDecided::new(self.violated, self.undecided, self.decided + self.undecided)
     }
 
     /// The rate, zero where none was seen, and nothing where it cannot be stated.
-    pub(crate) fn stated(&self) -> Option<f64> {
+    pub(crate) fn stated_rate(&self) -> Option<f64> {
         match &self.per_run {
             Ok(estimate) => Some(estimate.value),
             Err(unsupported) => unsupported.at_most.map(|_| 0.0).filter(|_| self.violated == 0),
@@ -190,7 +190,7 @@ impl Rate {
     /// many violations.
     pub(crate) fn exact(&self) -> Option<Interval> {
         let is_counted = !self.is_divided && self.violated > 0;
-        self.counted().exact(SURE).filter(|_| is_counted)
+        self.all_runs().exact(SURE).filter(|_| is_counted)
     }
 
     /// The number that is shown: the rate, or what stands for it.
@@ -216,7 +216,7 @@ impl Rate {
 }
 
 /// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
-fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
+fn undivided_rate(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
     let (decided, undecided) = (counted.decided(), counted.undecided());
     let (Some(value), Some(range), Some(interval)) =
         (decided.estimate(), counted.range(), counted.wilson(SURE))

@@ -53,11 +53,11 @@ impl Spread {
     /// another name.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let fewest = FEWEST.max(1.0 / (1.0 - share));
-        (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.reached(share)).flatten()
+        (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.quantile_at(share)).flatten()
     }
 
     /// The same, however few there are.
-    fn reached(&self, share: f64) -> Option<f64> {
+    fn quantile_at(&self, share: f64) -> Option<f64> {
         let wanted = self.mass * share;
         let mut below = 0.0;
         let reached = |(bucket, (mass, _)): (&u64, &(f64, f64))| {
@@ -134,7 +134,7 @@ mod tests {
         spread.add(&durations(&[10; 10]), 0.999 / 10.0);
         spread.add(&durations(&[5_000; 1_000]), 0.001 / 1_000.0);
         assert!(spread.quantile(0.5).expect("some") < 0.011);
-        assert!(spread.reached(0.9995).expect("some") > 4.8);
+        assert!(spread.quantile_at(0.9995).expect("some") > 4.8);
         assert_eq!((spread.count, spread.quantile(0.99)), (1_010, None), "they say as much as ten");
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     if !sheet.results.is_divided() {
         return Vec::new();
     }
-    let cells = sheet.ranked(point);
+    let cells = sheet.cells_by_rank(point);
     let quiet = quiet(sheet, &cells);
     let mut blocks = vec![
         Block::heading(3, "Rare faults: how the rates come about"),
@@ -51,7 +51,7 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     }
     blocks.push(Block::text(SELECTED));
     blocks.extend(cells.iter().map(|cell| Block::Details {
-        summary: Line::of("The strata of ").code(sheet.name(cell.design)),
+        summary: Line::from_text("The strata of ").code(sheet.name(cell.design)),
         blocks: vec![Block::Table(table(sheet, cell))],
     }));
     blocks
@@ -78,26 +78,31 @@ fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
         Ok(it) => {
             let (value, interval) = rate_parts(it.value, it.interval, sheet.scale(point, predicate));
             Entry::line(Line::default().strong(value))
-                .below(Line::of(interval))
-                .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
+                .below(Line::from_text(interval))
+                .below(Line::from_text(format!("as {} plain runs", digits(it.plain_runs))))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let (range, interval) = range_parts(range, interval, sheet.scale(point, predicate));
-            Entry::of(range).below(Line::of(interval)).below(Line::of("no number"))
+            Entry::from_text(range).below(Line::from_text(interval)).below(Line::from_text("no number"))
         }
-        Err(it) => Entry::of(
+        Err(it) => Entry::from_text(
             it.at_most
                 .map_or("unknown".to_owned(), |bound| bound_words(bound, sheet.scale(point, predicate))),
         )
-        .below(Line::of("no number")),
+        .below(Line::from_text("no number")),
     };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-        let runs = Entry::of(grouped(cell.runs));
+        let runs = Entry::from_text(grouped(cell.runs));
         [name].into_iter().chain(COLUMNS.map(|it| entry(cell, it))).chain([runs]).collect()
     };
-    let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
-    let head = [Entry::of("design")].into_iter().chain(names).chain([Entry::of("runs made")]).collect();
+    let names =
+        COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::from_text(it.name())));
+    let head = [Entry::from_text("design")]
+        .into_iter()
+        .chain(names)
+        .chain([Entry::from_text("runs made")])
+        .collect();
     Table { head, rows: cells.iter().map(row).collect(), words: 1 }
 }
 
@@ -119,44 +124,45 @@ fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
 fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
     let header = &sheet.results.header;
     let names = COLUMNS.iter().map(|it| Entry::line(Line::default().strong(it.as_str())));
-    let head = ["faults", "weight", "runs"].map(Entry::of).into_iter().chain(names).collect();
+    let head = ["faults", "weight", "runs"].map(Entry::from_text).into_iter().chain(names).collect();
     let cell = sheet.results.cells.get(&cell.cell);
     let mut rows: Vec<Vec<Entry>> = Vec::new();
     for (number, faults) in (0..).zip(&header.strata) {
         let row = cell.and_then(|cell| Some((cell, cell.strata.get(&number)?)));
         let weight = row.and_then(|(_, it)| it.weight).map_or("not known".to_owned(), share);
         let runs = row.map_or(0, |(_, it)| it.runs);
-        let shares =
-            COLUMNS.map(|it| row.map_or_else(|| Entry::of("not run"), |row| counted(sheet, row, it)));
-        let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(grouped(runs))];
+        let shares = COLUMNS
+            .map(|it| row.map_or_else(|| Entry::from_text("not run"), |row| predicate_entry(sheet, row, it)));
+        let first =
+            [Entry::from_text(words(faults)), Entry::from_text(weight), Entry::from_text(grouped(runs))];
         rows.push(first.into_iter().chain(shares).collect());
     }
     let beyond = cell.and_then(|cell| cell.strata.values().find_map(|row| row.beyond));
     if let Some(beyond) = beyond {
-        let first = ["more than these".to_owned(), share(beyond), "0".to_owned()].map(Entry::of);
-        rows.push(first.into_iter().chain(COLUMNS.map(|_| Entry::of("not run"))).collect());
+        let first = ["more than these".to_owned(), share(beyond), "0".to_owned()].map(Entry::from_text);
+        rows.push(first.into_iter().chain(COLUMNS.map(|_| Entry::from_text("not run"))).collect());
     }
     Table { head, rows, words: 1 }
 }
 
-fn counted(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
+fn predicate_entry(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
     match cell.part(&sheet.results.header, row, predicate) {
-        Part::Impossible => Entry::of("0, as taken for granted"),
+        Part::Impossible => Entry::from_text("0, as taken for granted"),
         Part::Counted(part) => match part.decided().estimate() {
-            None if row.weight() == 0.0 => Entry::of("cannot come"),
-            None => Entry::of("not decided"),
-            Some(value) => of_stratum(part, value),
+            None if row.weight() == 0.0 => Entry::from_text("cannot come"),
+            None => Entry::from_text("not decided"),
+            Some(value) => stratum_entry(part, value),
         },
     }
 }
 
-fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
+fn stratum_entry(part: PartlyDecided, value: f64) -> Entry {
     let of = |runs: Proportion| format!("{} of {}", grouped(runs.hits()), grouped(runs.of()));
     match part.range().filter(|_| part.undecided() > 0) {
-        None => Entry::of(share(value)).below(Line::of(of(part.decided()))),
-        Some(range) => Entry::of(format!("{} to {}", share(range.low), share(range.high)))
-            .below(Line::of(of(part.decided())))
-            .below(Line::of(format!("{} undecided", grouped(part.undecided())))),
+        None => Entry::from_text(share(value)).below(Line::from_text(of(part.decided()))),
+        Some(range) => Entry::from_text(format!("{} to {}", share(range.low), share(range.high)))
+            .below(Line::from_text(of(part.decided())))
+            .below(Line::from_text(format!("{} undecided", grouped(part.undecided())))),
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         left: "share of overlaps that are no longer",
         legend: &plot.designs,
         beside: 2,
-        draw: if is_few { banded } else { line },
+        draw: if is_few { draw_band } else { line },
     };
     panels(&all, &style)
 }
@@ -72,13 +72,13 @@ fn dots(of: &Distribution) -> Vec<Dot> {
 /// More bands than this would be one.
 const BANDS: usize = 3;
 
-fn banded(canvas: &mut Canvas, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
+fn draw_band(canvas: &mut Canvas, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
     band(canvas, field, panel, of);
     line(canvas, field, panel, of);
 }
 
 fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
-    let look = Look::of(*design);
+    let look = Look::new(*design);
     let mut stairs: Vec<Spot> = Vec::new();
     let mut height = 0.0;
     for (length, share) in dots.iter().filter_map(|dot| dot.across.value.zip(dot.up.value)) {

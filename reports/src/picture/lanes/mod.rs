@@ -62,5 +62,5 @@ pub(super) fn draw(
         faults(&mut pen, host);
     }
     links::draw(&lanes.faults, &mut pen, ended);
-    pen.used()
+    pen.into_used()
 }

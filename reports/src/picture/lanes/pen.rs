@@ -23,7 +23,7 @@ impl<'a> Pen<'a> {
     }
 
     /// The signs that were used.
-    pub(super) fn used(self) -> Used {
+    pub(super) fn into_used(self) -> Used {
         self.used
     }
 

@@ -46,7 +46,7 @@ impl Place {
             markdown: arguments.markdown.as_ref().map(PathBuf::from),
         };
         if let Some(path) = &place.markdown {
-            writable(path).map_err(|source| failed("the Markdown summary", path, source))?;
+            writable(path).map_err(|source| output_error("the Markdown summary", path, source))?;
         }
         place.refuse_one_for_two(arguments)?;
         Ok(place)
@@ -122,7 +122,7 @@ impl Place {
             // Appended, as CI systems want of a job's summary page.
             let file = OpenOptions::new().create(true).append(true).open(&path);
             let written = file.and_then(|mut file| file.write_all(findings.markdown().as_bytes()));
-            written.map_err(|source| failed("the Markdown summary", &path, source))
+            written.map_err(|source| output_error("the Markdown summary", &path, source))
         });
         junit.and(markdown)
     }
@@ -138,7 +138,7 @@ fn is_ours(name: &str) -> bool {
 const ENDINGS: [&str; 4] = ["toml", "plan", "history.jsonl", "txt"];
 
 fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
-    scenario_file::text(&about(example, path), &example.shrunk.scenario).into_bytes()
+    scenario_file::text(&example_comment(example, path), &example.shrunk.scenario).into_bytes()
 }
 
 fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
@@ -155,11 +155,11 @@ fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
 
 /// The engine that found it, and will find it again.
 fn engine_of(example: &Counterexample) -> Choice {
-    Choice::named(example.report.engine).unwrap_or_default()
+    Choice::from_name(example.report.engine).unwrap_or_default()
 }
 
 /// What the file of a scenario says of it.
-fn about(example: &Counterexample, path: &str) -> String {
+fn example_comment(example: &Counterexample, path: &str) -> String {
     let Counterexample { target, first, shrunk, .. } = example;
     let (same, of) = shrunk.others;
     let run_it = clean(&scenario_file::run_it(path, shrunk.seed, engine_of(example), Some(shrunk.others)));
@@ -176,6 +176,6 @@ fn writable(path: &Path) -> io::Result<()> {
     if fresh { fs::remove_file(path) } else { Ok(()) }
 }
 
-fn failed(what: &'static str, path: &Path, source: io::Error) -> CliError {
+fn output_error(what: &'static str, path: &Path, source: io::Error) -> CliError {
     CliError::Output { what, path: clean(&path.to_string_lossy()), source, hint: ELSEWHERE }
 }

@@ -92,7 +92,7 @@ struct Sort {
 
 impl Shown {
     /// Looks at the examples through redis-rs, and writes their scenarios. What cannot be written is noted.
-    pub(super) fn of(
+    pub(super) fn gather(
         exploration: &Exploration,
         found: &Explored,
         (engine, asked, source): (Choice, &[Target], Option<Vec<String>>),
@@ -163,7 +163,7 @@ impl Shown {
             other => format!(", engine {other}"),
         };
         let title =
-            format!("{name}: every placement of {}, seed {}{engine}", at_most(self.faults), self.seed);
+            format!("{name}: every placement of {}, seed {}{engine}", fault_limit(self.faults), self.seed);
         let steps: Vec<String> =
             self.steps.iter().map(|(kind, count)| format!("{} {kind}", grouped(*count))).collect();
         let all = grouped(self.steps.values().sum());
@@ -171,7 +171,7 @@ impl Shown {
             format!("world: {}", clean(&self.world)),
             format!("kinds: {}", self.kinds.join(", ")),
             format!("steps of the run without faults: {all} ({})", steps.join(", ")),
-            self.tried(),
+            self.tried_words(),
         ];
         if self.random {
             let draw = "delays or the like are random here, and each placement is one draw of them: another \
@@ -182,7 +182,7 @@ impl Shown {
         [wrap(&title, "", "  ", style.width)].into_iter().chain(lines).collect()
     }
 
-    fn tried(&self) -> String {
+    fn tried_words(&self) -> String {
         let all = self.placements.iter().sum();
         let of = |(size, count): (usize, &u64)| match size {
             1 => format!("{} of 1 fault", grouped(*count)),
@@ -231,7 +231,7 @@ impl Shown {
             sentences.push(format!(
                 "all {} of {} {kinds} tried: {} {verb}",
                 several(all, "placement"),
-                at_most(self.faults),
+                fault_limit(self.faults),
                 list(&hold)
             ));
             sentences.push(
@@ -243,7 +243,7 @@ impl Shown {
     }
 }
 
-fn at_most(faults: usize) -> String {
+fn fault_limit(faults: usize) -> String {
     if faults == 1 { "at most 1 fault".to_owned() } else { format!("at most {faults} faults") }
 }
 

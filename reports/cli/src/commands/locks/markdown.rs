@@ -50,13 +50,13 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             "- **{}**\n  - Shown by `doublehold run {}`: {}.{}\n  - {}: {} {}\n",
             sentence(flaw.what),
             flaw.scenario,
-            Outcome::of(flaw.scenario, &[])?.told(),
-            measured::of(flaw.scenario)
+            Outcome::simulate(flaw.scenario, &[])?.words(),
+            measured::measured_words(flaw.scenario)
                 .map(|figure| format!(" *Measured* in the library itself: {figure}."))
                 .unwrap_or_default(),
             change(flaw),
             repair(flaw)?,
-            sentence(&Outcome::of(flaw.repaired, &[])?.told())
+            sentence(&Outcome::simulate(flaw.repaired, &[])?.words())
         );
     }
     if profile.flaws.is_empty() {

@@ -52,8 +52,8 @@ impl Figure {
     }
 
     /// The same figure of runs, in words.
-    fn simulated(self, outcome: &Outcome) -> String {
-        match (self, outcome.waited()) {
+    fn simulated_words(self, outcome: &Outcome) -> String {
+        match (self, outcome.longest_wait()) {
             (Self::Both(_), _) => duration(outcome.overlap()),
             (_, None) => "nobody waited".to_owned(),
             (_, Some(wait)) if wait.obtained => duration(wait.ns),
@@ -162,7 +162,7 @@ const MEASURED: &[Measured] = &[
 ];
 
 /// The figure that was measured of the flaw that a scenario shows as it stands, in words; nothing if there is none.
-pub(super) fn of(scenario: &str) -> Option<String> {
+pub(super) fn measured_words(scenario: &str) -> Option<String> {
     let row = MEASURED.iter().find(|row| row.scenario == scenario && row.sets.is_empty());
     row.map(|row| row.figure.words())
 }
@@ -171,14 +171,14 @@ pub(super) fn of(scenario: &str) -> Option<String> {
 pub(super) fn part(locks: &[Descriptor]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
     for row in MEASURED {
-        let outcome = Outcome::of(row.scenario, row.sets)?;
+        let outcome = Outcome::simulate(row.scenario, row.sets)?;
         writeln!(
             text,
             "| {} | {} | {} | {}{} | `{}` |",
             row.name(locks),
             row.done,
             row.figure.words(),
-            row.figure.simulated(&outcome),
+            row.figure.simulated_words(&outcome),
             row.differs.map(|why| format!(": {why}")).unwrap_or_default(),
             row.command()
         )
@@ -218,7 +218,7 @@ mod tests {
                 let measured = u64::try_from(measured.as_nanos()).unwrap_or(u64::MAX);
                 simulated.abs_diff(measured).saturating_mul(FIFTH) <= measured
             };
-            match (self, outcome.waited()) {
+            match (self, outcome.longest_wait()) {
                 (Self::Both(both), _) => near(both, outcome.overlap()),
                 (Self::Nobody(nobody), Some(wait)) if wait.obtained => near(nobody, wait.ns),
                 (Self::Never, wait) => wait.is_some_and(|wait| !wait.obtained),
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn a_run_is_near_what_was_measured_or_it_is_said_why_not() {
         for row in MEASURED {
-            let outcome = Outcome::of(row.scenario, row.sets).expect(row.scenario);
+            let outcome = Outcome::simulate(row.scenario, row.sets).expect(row.scenario);
             let is_near = row.figure.is_near(&outcome);
             assert_eq!(
                 is_near,
                 row.differs.is_none(),
                 "{}: {}",
                 row.command(),
-                row.figure.simulated(&outcome)
+                row.figure.simulated_words(&outcome)
             );
         }
     }

@@ -53,7 +53,7 @@ struct ShownSwitch {
 }
 
 impl Shown {
-    pub(super) fn of(lock: &Descriptor) -> Shown {
+    pub(super) fn new(lock: &Descriptor) -> Shown {
         let Facts { sends, extends, deadline, fencing, waits, renews, readmits } =
             lock.facts(&Switches::new());
         let sends = sends.map(|sends| ShownCommands { to_hold: sends.to_hold, to_extend: sends.to_extend });
@@ -67,15 +67,15 @@ impl Shown {
                 Nodes::Independent => "independent",
             },
             facts: ShownFacts { deadline, fencing, extends, waits, renews, readmits, sends },
-            switches: lock.switches.iter().map(ShownSwitch::of).collect(),
-            library: lock.profile.map(|(profile, engine)| ShownLibrary::of(profile, engine)),
+            switches: lock.switches.iter().map(ShownSwitch::new).collect(),
+            library: lock.profile.map(|(profile, engine)| ShownLibrary::new(profile, engine)),
             scenario: scenario(lock),
         }
     }
 }
 
 impl ShownSwitch {
-    fn of(switch: &Switch) -> ShownSwitch {
+    fn new(switch: &Switch) -> ShownSwitch {
         ShownSwitch {
             name: switch.name,
             meaning: switch.meaning,
@@ -113,7 +113,7 @@ struct ShownSetting {
 }
 
 impl ShownSetting {
-    fn of((switch, value): (&str, &Value)) -> Self {
+    fn new((switch, value): (&str, &Value)) -> Self {
         Self { switch: switch.to_owned(), value: value.to_string() }
     }
 }
@@ -128,7 +128,7 @@ struct ShownFlaw {
 }
 
 impl ShownLibrary {
-    fn of(profile: &Profile, engine: &'static str) -> Self {
+    fn new(profile: &Profile, engine: &'static str) -> Self {
         let flaw = |flaw: &Flaw| {
             let Flaw { what, scenario, repaired, remedy } = *flaw;
             let (option, code) = match remedy {
@@ -148,7 +148,7 @@ impl ShownLibrary {
             read_on: profile.read_on,
             engine,
             ttl: profile.ttl.map(|ttl| Value::from(ttl).to_string()),
-            fixed: fixed.iter().map(ShownSetting::of).collect(),
+            fixed: fixed.iter().map(ShownSetting::new).collect(),
             flaws: profile.flaws.iter().map(flaw).collect(),
             left_out: profile.left_out,
         }
