@@ -31,7 +31,7 @@ pub use self::example::words_of;
 pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
-use crate::outside::Outside;
+use crate::nondeterminism::Nondeterminism;
 use doublehold_render::layout::wrap;
 use doublehold_render::style::Style;
 
@@ -53,16 +53,16 @@ pub struct Findings {
     /// The kinds that strike nobody in it.
     pub idle: Vec<&'static str>,
     /// What was found, the gravest first.
-    pub found: Vec<(Counterexample, Shown)>,
+    pub found: Vec<(Counterexample, ReplayHints)>,
     /// The sign that something from outside the simulation reached into runs, if one was seen.
-    pub outside: Option<Outside>,
+    pub nondeterminism: Option<Nondeterminism>,
     /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
     pub command: String,
 }
 
 /// Where a counterexample can be seen again.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ReplayHints {
     /// The files written, by their paths.
     pub files: Vec<String>,
     /// The command that runs its scenario from its seed; empty where no file has it.
@@ -139,7 +139,7 @@ impl Findings {
         if self.tally.runs == 0 {
             return vec![Gap::new("not a single run was made")];
         }
-        gaps.extend(self.outside.as_ref().map(|outside| Gap::new(outside.to_string())));
+        gaps.extend(self.nondeterminism.as_ref().map(|outside| Gap::new(outside.to_string())));
         if self.tally.grants == 0 {
             let why = self
                 .tally
@@ -274,7 +274,7 @@ impl Findings {
             Conclusion::Inconclusive => self.gaps(),
             // The violation may come from outside.
             Conclusion::Violated => {
-                self.outside.iter().map(|outside| Gap::new(outside.to_string())).collect()
+                self.nondeterminism.iter().map(|outside| Gap::new(outside.to_string())).collect()
             }
             Conclusion::Nothing => Vec::new(),
         }

@@ -66,7 +66,7 @@ pub use worlds::{Topology, Worlds};
 use self::cases::{Case, Cases};
 use self::draws::Draws;
 use crate::check::names;
-use crate::outside::{self, Outside, Watched};
+use crate::nondeterminism::{self, Nondeterminism, Watched};
 
 /// How many cases there are if nobody says, as with proptest.
 const CASES: u64 = 256;
@@ -182,11 +182,13 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let tally = tally.map_err(stuck)?;
         let outside = watched.detect(tally.runs, self.patience).map_err(stuck)?;
         let real_time = || {
-            cases.hush(|all| outside::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience))
+            cases.hush(|all| {
+                nondeterminism::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience)
+            })
         };
         if let Some(outside) = outside.or_else(real_time) {
             let of_case = |number: Seed| cases.hush(|all| all.case(number).seed);
-            return Err(outside.at(of_case).into());
+            return Err(outside.with_seeds(of_case).into());
         }
         let broken = match self.first(&tally) {
             None => None,
@@ -218,7 +220,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     fn still_broken(&self, engine: &E, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
         let prepared = engine.prepare(&plan.scenario)?;
         let run = prepared.judge(plan.seed);
-        let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
+        let target = self.target(|target| target.is_in(&run)).ok_or(Nondeterminism::OtherRun(plan.seed))?;
         let report = prepared.run(plan.seed);
         let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
         let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
@@ -236,10 +238,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let run = cases.judge(number);
         cases.hush(|all| {
             let Case { scenario, seed } = all.case(number);
-            let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(*seed))?;
+            let target = self.target(|target| target.is_in(&run)).ok_or(Nondeterminism::OtherRun(*seed))?;
             let example = counterexample(engine, engine, (scenario, *seed, target), &Effort::default());
             let example = example.map_err(|error| match error {
-                ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
+                ShrinkError::NoExample { seed, .. } => Nondeterminism::OtherRun(seed).into(),
                 other => PropertyError::Shrink(other),
             })?;
             let plan = self
@@ -330,7 +332,7 @@ pub enum PropertyError {
     },
     /// Something from outside the simulation reaches into runs. Its seed is that of the run, not the case's number.
     #[error(transparent)]
-    Outside(#[from] Outside),
+    Nondeterminism(#[from] Nondeterminism),
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),

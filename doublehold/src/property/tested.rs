@@ -13,7 +13,7 @@ use doublehold_text::grouped;
 use doublehold_text::list;
 
 use super::regressions::Written;
-use crate::findings::{self, Shown, partly_decided};
+use crate::findings::{self, ReplayHints, partly_decided};
 use doublehold_render::style::Style;
 use doublehold_render::text;
 
@@ -67,7 +67,7 @@ impl Broken {
 
     /// By a case that was drawn.
     pub(super) fn from_case(case: u64, example: Counterexample, plan: Option<Written>) -> Broken {
-        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
+        let words = findings::words_of(&example, &ReplayHints::default(), Style::DEFAULT_WIDTH);
         let (kept, replay) = match &plan {
             None => (String::new(), "run this test again: the same cases are drawn"),
             Some(Ok(path)) => (

@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
 /// What was meant by a word in the place of a command that is none.
 fn no_command(refusal: &clap::Error) -> Option<CliError> {
     match refusal.get(ContextKind::InvalidSubcommand)? {
-        ContextValue::String(word) => commands::meant::no_command(word),
+        ContextValue::String(word) => commands::kind_hints::no_command(word),
         _ => None,
     }
 }

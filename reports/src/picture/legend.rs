@@ -86,14 +86,14 @@ impl Sign {
 }
 
 /// What lanes were drawn with.
-pub(super) struct Used {
+pub(super) struct UsedSigns {
     pub(super) signs: BTreeSet<Sign>,
     /// The clients whose keys were drawn, by their places in the scenario.
     pub(super) clients: BTreeSet<usize>,
 }
 
 /// The legend of what was used.
-pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
+pub(super) fn legend(used: &UsedSigns, facts: &Facts<'_>, style: &Style) -> String {
     let mut entries: Vec<String> = Vec::new();
     for sign in &used.signs {
         match sign {

@@ -10,18 +10,18 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// As typed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 /// One engine, for programs.
 #[derive(Serialize)]
-struct Shown {
+struct EngineRow {
     engine: &'static str,
     about: &'static str,
     can: Vec<Ability>,
@@ -44,14 +44,14 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
-fn engine_rows() -> Vec<Shown> {
+fn engine_rows() -> Vec<EngineRow> {
     let rows = rows();
     let of = |(number, (engine, about)): (usize, (&'static str, &'static str))| {
         let can = rows.iter().map(|Row { sort, word, limits }| {
             let why = limits[number];
             Ability { sort, word, can: why.is_none(), why }
         });
-        Shown { engine, about, can: can.collect() }
+        EngineRow { engine, about, can: can.collect() }
     };
     engines().into_iter().enumerate().map(of).collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! What is printed is the same for any number of threads and any interruption. Speed goes to standard error.
 
-mod keep;
-mod shown;
+mod checkpoint;
+mod render;
 mod world;
 
 use std::cell::RefCell;
@@ -17,18 +17,18 @@ use doublehold_search::shrink::Target;
 use doublehold_text::grouped;
 use doublehold_text::shell;
 
-use self::keep::{Kept, Scenarios};
-use self::shown::Shown;
+use self::checkpoint::{Checkpoint, Scenarios};
+use self::render::ExploreOutput;
 use super::check::apply_changes;
 use super::shared::Search;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::output_options::{Format, OutputOptions};
 use crate::progress::{bar, speed};
-use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
-use crate::troubles::Troubles;
+use crate::warnings::Warnings;
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kinds: Vec<String>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
     search: Search,
     /// How many clients a lock's small world has [default: 2]
@@ -72,35 +72,35 @@ pub(crate) struct Arguments {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = scenario(arguments)?;
     let (engine, kinds) = (arguments.engine.many(), arguments.kinds(&scenario));
     let exploration = Exploration::on(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
-    let kept = Kept::open(arguments.resume.as_deref())?;
+    let kept = Checkpoint::open(arguments.resume.as_deref())?;
     let begun = kept.resume_or_begin(&exploration)?;
     refuse_endless(&exploration, arguments)?;
     let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
     let found = search(arguments, &exploration, &kept, begun, &stopping);
-    let troubles = RefCell::new(Troubles::default());
-    let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
+    let warnings = RefCell::new(Warnings::default());
+    let kept_in = warnings.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
     let asked = (arguments.engine, &arguments.asked_targets()[..], arguments.source());
-    let shown = Shown::gather(&exploration, &found, asked, (folder.as_ref(), &troubles))?;
-    let mut troubles = troubles.into_inner();
-    troubles.note(output::print(&match arguments.show.format {
+    let shown = ExploreOutput::gather(&exploration, &found, asked, (folder.as_ref(), &warnings))?;
+    let mut warnings = warnings.into_inner();
+    warnings.note(output::print(&match arguments.show.format {
         Format::Text => shown.text(&arguments.show.style()),
         Format::Json => json::pretty(&shown)?,
     }));
     folder.iter().for_each(|folder| folder.tell_of_others(&shown.files()));
     if let (Some(status), Some(file)) = (stopping.signal_status(), kept_in) {
-        troubles.tell();
+        warnings.print();
         output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
         std::process::exit(i32::from(status));
     }
-    troubles.none()?;
+    warnings.into_result()?;
     Ok(shown.exit())
 }
 
@@ -162,7 +162,7 @@ fn long(seconds: f64) -> String {
 fn search(
     arguments: &Arguments,
     exploration: &Exploration,
-    kept: &Kept,
+    kept: &Checkpoint,
     begun: Explored,
     stopping: &Stopping,
 ) -> Explored {

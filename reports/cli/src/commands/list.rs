@@ -14,11 +14,11 @@ use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::topics::{self, TOPICS, Topic};
 use doublehold_text::{clean, several, suggest};
 
-use super::meant::{self, Kind};
+use super::kind_hints::{self, InputKind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "which")]
     all: bool,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
@@ -63,7 +63,7 @@ fn find_entries(name: &str) -> Result<Vec<Entry>, CliError> {
                 let hint = format!("did you mean the topic `{topic}`? `doublehold list` has all of them");
                 ScenarioError::Unknown { name, hint }.into()
             }
-            (error, _) => meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()),
+            (error, _) => kind_hints::other_kind(name, InputKind::Scenario).unwrap_or(error.into()),
         }
     })
 }

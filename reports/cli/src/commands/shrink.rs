@@ -13,10 +13,10 @@ use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrin
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
 
-use super::kept_nodes::KeptNodes;
-use super::meant;
+use super::kind_hints;
+use super::node_options::NodeOptions;
 use super::shared::predicate;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::numbers;
@@ -36,9 +36,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P", value_parser = predicate)]
     predicate: Option<Predicate>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
-    nodes: KeptNodes,
+    nodes: NodeOptions,
     /// How many runs may be made; more than 140, which it takes to tell how often other seeds do the same
     #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max, value_parser = replays)]
     replays: u64,
@@ -121,7 +121,7 @@ fn replays(typed: &str) -> Result<u64, String> {
 }
 
 /// What was run, and from which seed.
-fn read_run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
+fn read_run(arguments: &Arguments) -> Result<(Scenario, Seed, EngineChoice), CliError> {
     let name = &arguments.run;
     match Plan::read(name) {
         Ok(plan) => match arguments.seed.filter(|seed| *seed != plan.seed) {
@@ -141,7 +141,7 @@ fn read_run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError>
             }
             // What looks like a plan is told what is wrong with it as a plan.
             Err(_) if name.ends_with(".plan") => {
-                Err(meant::other_kind(name, meant::Kind::Plan).unwrap_or(refusal.into()))
+                Err(kind_hints::other_kind(name, kind_hints::InputKind::Plan).unwrap_or(refusal.into()))
             }
             Err(error) => Err(error),
         },
@@ -151,7 +151,7 @@ fn read_run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError>
 fn show(
     scenario: &Scenario,
     shrunk: &Shrunk,
-    engine: Choice,
+    engine: EngineChoice,
     out: Option<OutputFile>,
 ) -> Result<(), CliError> {
     let path = out.as_ref().map_or(scenario_file::UNNAMED, OutputFile::path);
@@ -163,7 +163,7 @@ fn show(
 }
 
 /// What there is to say beside the scenario.
-fn summary(scenario: &Scenario, shrunk: &Shrunk, engine: Choice, path: &str) -> String {
+fn summary(scenario: &Scenario, shrunk: &Shrunk, engine: EngineChoice, path: &str) -> String {
     let Shrunk { before, after, replays, others: (others, of), .. } = shrunk;
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a text can be written to");

@@ -13,7 +13,7 @@ use doublehold_scenarios::{Engine, Prepared, Seed};
 use doublehold_text::clean;
 
 use super::shared::Changes;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     changes: Changes,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
@@ -176,7 +176,7 @@ fn first_difference(here: &[String], there: &[String]) -> Option<(usize, [String
 struct SecondProcess<'a> {
     scenario: &'a str,
     changes: &'a Changes,
-    engine: Choice,
+    engine: EngineChoice,
 }
 
 impl SecondProcess<'_> {

@@ -5,7 +5,7 @@
 use doublehold_render::picture::view::{ClockSeries, ClockStretch, View};
 use doublehold_text::duration;
 
-use super::inks::{FAINT, INK, LANE};
+use super::colours::{FAINT, INK, LANE};
 use super::lettering::{SIZE, SMALL, clip_text};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;

@@ -10,9 +10,9 @@
 
 mod bars;
 mod clocks;
+mod colours;
 mod html;
-mod inks;
-mod insets;
+mod layout;
 mod legend;
 mod lettering;
 mod panel;
@@ -20,7 +20,7 @@ pub mod paper;
 mod rows;
 mod scale;
 mod shades;
-mod sheet;
+mod zoom;
 
 use doublehold_render::picture::view::View;
 pub use html::html;
@@ -61,5 +61,5 @@ impl Default for Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn svg(view: &View, options: &Options) -> String {
-    sheet::draw(view, options)
+    layout::draw(view, options)
 }

@@ -10,10 +10,10 @@ use doublehold_history::{LockId, TrueNs};
 use doublehold_render::picture::view::{OverlapSpan, View};
 use doublehold_scenarios::detail::Message;
 
-use super::inks::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
+use super::colours::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{self, SMALL, clip_text};
 use super::paper::{Align, Box2, Paper};
-use super::rows::{Row, Shown, row_of};
+use super::rows::{Row, RowContent, row_of};
 use super::scale::Scale;
 
 /// A message whose arrow is less wide than this cannot be followed.
@@ -94,9 +94,9 @@ impl<'v> Panel<'v> {
             if let Some(label) = clip_text(&row.label, lettering::SIZE, left - 14.0) {
                 self.paper.text((left - 10.0, middle + 4.0), Align::End, r#"font-weight="bold""#, &label);
             }
-            if let Shown::Client { place, .. } = row.shown {
+            if let RowContent::Client { place, .. } = row.shown {
                 let mark = Box2 { x: left - 7.0, y: middle - 8.0, width: 4.0, height: 16.0 };
-                self.paper.rect(mark, &format!(r#"fill="{}""#, inks::client(place)), "");
+                self.paper.rect(mark, &format!(r#"fill="{}""#, colours::client(place)), "");
             }
         }
     }

@@ -5,12 +5,12 @@ use doublehold_text::several;
 use doublehold_text::{digits, rough};
 
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel};
 use super::rates::Figures;
-use super::sheet::{COLUMNS, Sheet};
 use super::world::{self, World};
 
-pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
-    let header = &sheet.results.header;
+pub(crate) fn assumptions(model: &PageModel<'_>) -> Vec<Block> {
+    let header = &model.results.header;
     let mut blocks =
         vec![Block::List(header.assumptions.iter().map(|it| Line::from_backticks(it)).collect())];
     blocks.retain(|block| !matches!(block, Block::List(lines) if lines.is_empty()));
@@ -19,7 +19,7 @@ pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
     blocks.push(Block::heading(3, "Worlds"));
     blocks.extend(worlds(header));
     blocks.push(Block::heading(3, "What is counted"));
-    blocks.extend(counting_rules(sheet));
+    blocks.extend(counting_rules(model));
     blocks
 }
 
@@ -126,11 +126,11 @@ fn worlds(header: &StudyHeader) -> Vec<Block> {
     blocks
 }
 
-fn counting_rules(sheet: &Sheet<'_>) -> Vec<Block> {
+fn counting_rules(model: &PageModel<'_>) -> Vec<Block> {
     let meaning = |it: &doublehold_history::Predicate| {
         Line::default().strong(format!("{}, {}: ", it.as_str(), it.name())).text(format!("{}.", it.meaning()))
     };
-    let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
+    let cells = || model.cells.values().filter(|cell| cell.runs > 0);
     let grants = mean(cells().filter_map(Figures::mean_grants)).map(digits);
     let hours = mean(cells().filter_map(Figures::mean_hours)).map(|hours| rough(hours * 3_600.0));
     let exposure = match grants.zip(hours) {
@@ -140,7 +140,7 @@ fn counting_rules(sheet: &Sheet<'_>) -> Vec<Block> {
         ),
         None => "how much that is, was not seen in enough of the runs to say".to_owned(),
     };
-    let exact = if sheet.results.is_divided() {
+    let exact = if model.results.is_divided() {
         ""
     } else {
         " (Wilson's; the exact one shows where you point at a rate)"

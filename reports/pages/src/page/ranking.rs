@@ -8,10 +8,10 @@ use doublehold_text::clean;
 use doublehold_text::{digits, rough, rough_beside, share};
 use doublehold_text::{grouped, several};
 
+use super::distribution::Distribution;
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel, RANKED};
 use super::rates::{Figures, Rate, SURE};
-use super::sheet::{COLUMNS, RANKED, Sheet};
-use super::spread::Spread;
 
 /// What a rate is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,27 +26,27 @@ const RULE: &str = "A rank is 1 where no design is told apart as violated less o
                     seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \
                     P4, and designs alike in these as the study lists them.";
 
-pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let cells = sheet.cells_by_rank(point);
-    let mut blocks = vec![Block::Table(rates(sheet, point, &cells))];
+pub(crate) fn ranking(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    let cells = model.cells_by_rank(point);
+    let mut blocks = vec![Block::Table(rates(model, point, &cells))];
     if cells.len() > 1 {
         blocks.push(Block::text(RULE));
     }
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
         let runs = several(cell.panicked, "run");
-        Block::Note(vec![Line::from_text("The code of ").code(sheet.name(cell.design)).text(format!(
+        Block::Note(vec![Line::from_text("The code of ").code(model.name(cell.design)).text(format!(
             " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
         ))])
     }));
     blocks.push(Block::heading(4, "Waiting for the lock, and how long two held it"));
-    blocks.push(Block::Table(times(sheet, &cells)));
+    blocks.push(Block::Table(times(model, &cells)));
     for (unit, title) in [
         (Unit::MillionGrants, "Per million granted calls"),
         (Unit::ThousandHours, "Per 1,000 hours of operation"),
     ] {
         blocks.push(Block::heading(4, title));
-        blocks.push(Block::Table(scaled_table(sheet, &cells, unit)));
+        blocks.push(Block::Table(scaled_table(model, &cells, unit)));
     }
     blocks
 }
@@ -61,18 +61,18 @@ fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
 }
 
 /// The design's name; what it is, where somebody points at it.
-fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
-    let about = sheet.results.header.designs.get(cell.design).map_or("", |design| &design.about);
-    let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+fn design(model: &PageModel<'_>, cell: &Figures) -> Entry {
+    let about = model.results.header.designs.get(cell.design).map_or("", |design| &design.about);
+    let name = Entry::line(Line::default().code(model.name(cell.design)));
     if about.is_empty() { name } else { name.with_title(about) }
 }
 
-fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
+fn rates(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
-        let first = [ranks(sheet, cell), design(sheet, cell)];
+        let first = [ranks(model, cell), design(model, cell)];
         let rates = COLUMNS.map(|it| {
-            let entry = rate(&cell.rate(it), sheet.scale(point, it));
-            match sheet.example(cell.cell, it) {
+            let entry = rate(&cell.rate(it), model.scale(point, it));
+            match model.example(cell.cell, it) {
                 Some(anchor) => entry.below(Line::default().link("example", anchor)),
                 None => entry,
             }
@@ -85,13 +85,13 @@ fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
 }
 
 /// `P2: 1`, and below it those by the other predicates.
-fn ranks(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
-    let [first, others @ ..] = RANKED.map(|it| Line::from_text(format!("{it}: {}", rank(sheet, cell, it))));
+fn ranks(model: &PageModel<'_>, cell: &Figures) -> Entry {
+    let [first, others @ ..] = RANKED.map(|it| Line::from_text(format!("{it}: {}", rank(model, cell, it))));
     others.into_iter().fold(Entry::line(first), Entry::below)
 }
 
-fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
-    sheet.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
+fn rank(model: &PageModel<'_>, cell: &Figures, predicate: Predicate) -> String {
+    model.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
@@ -138,7 +138,7 @@ fn rate(rate: &Rate, scale: Scale) -> Entry {
     entry
 }
 
-fn scaled_table(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
+fn scaled_table(model: &PageModel<'_>, cells: &[&Figures], unit: Unit) -> Table {
     let scale = |predicate| {
         let size = |cell: &&Figures| match unit.rate(cell, &cell.rate(predicate)) {
             Ok(it) => Some(it.value * unit.many()),
@@ -147,7 +147,7 @@ fn scaled_table(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
         Scale::Number.beside(cells.iter().filter_map(size))
     };
     let row = |cell: &&Figures| {
-        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let name = Entry::line(Line::default().code(model.name(cell.design)));
         let rates = COLUMNS.map(|it| unit_rate(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
         [name].into_iter().chain(rates).chain([Entry::from_text(unit.mean(cell))]).collect()
     };
@@ -203,7 +203,7 @@ fn unit_rate(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> En
     }
 }
 
-fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+fn times(model: &PageModel<'_>, cells: &[&Figures]) -> Table {
     let words = [
         "design",
         "waits that ended with the lock",
@@ -213,7 +213,7 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
         "until had again after a holder died",
     ];
     let largest = |of: fn(&Figures) -> f64| cells.iter().map(|cell| of(cell)).fold(0.0, f64::max);
-    let longest = |of: Option<&Spread>| of.map_or(0.0, |it| it.longest);
+    let longest = |of: Option<&Distribution>| of.map_or(0.0, |it| it.longest);
     let waits = largest(|cell| cell.obtained.quantile(0.99).unwrap_or(cell.obtained.longest));
     let overlaps = |it| cells.iter().map(|cell| longest(cell.overlaps.get(&it))).fold(0.0, f64::max);
     let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
@@ -227,12 +227,14 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
         );
         let overlap = |it| {
             let none = || Entry::from_text("none");
-            cell.overlaps.get(&it).map_or_else(none, |of| spread_entry(of, overlaps(it), Some("overlap")))
+            cell.overlaps
+                .get(&it)
+                .map_or_else(none, |of| distribution_entry(of, overlaps(it), Some("overlap")))
         };
         vec![
-            Entry::line(Line::default().code(sheet.name(cell.design))),
+            Entry::line(Line::default().code(model.name(cell.design))),
             available,
-            spread_entry(&cell.obtained, waits, None),
+            distribution_entry(&cell.obtained, waits, None),
             overlap(Predicate::P2),
             overlap(Predicate::P1),
             recovery(&cell.recovered, deaths),
@@ -249,7 +251,7 @@ fn availability(value: f64) -> String {
 
 /// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
 /// unit of the largest of the column.
-fn spread_entry(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
+fn distribution_entry(spread: &Distribution, largest: f64, named: Option<&str>) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     let mut lines = Vec::new();
     match spread.quantile(0.5) {
@@ -270,7 +272,7 @@ fn spread_entry(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
     }
 }
 
-fn recovery(spread: &Spread, largest: f64) -> Entry {
+fn recovery(spread: &Distribution, largest: f64) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
         (Some(mean), Some(error)) => Entry::from_text(format!("mean {} ± {}", length(mean), length(error)))
@@ -283,7 +285,7 @@ fn recovery(spread: &Spread, largest: f64) -> Entry {
 }
 
 /// The ranking for a terminal: rows of words, the first of them the heading.
-pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
+pub(crate) fn rows(model: &PageModel<'_>, point: u64) -> Vec<Vec<String>> {
     let short = |it: &Rate, scale: Scale| match &it.per_run {
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
             format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, scale))
@@ -291,11 +293,11 @@ pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
         other => estimate_words(other, scale),
     };
     let row = |cell: &&Figures| {
-        let rates = RANKED.map(|it| short(&cell.rate(it), sheet.scale(point, it)));
-        let first = [rank(sheet, cell, RANKED[0]), clean(sheet.name(cell.design))];
+        let rates = RANKED.map(|it| short(&cell.rate(it), model.scale(point, it)));
+        let first = [rank(model, cell, RANKED[0]), clean(model.name(cell.design))];
         first.into_iter().chain(rates).collect()
     };
     let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
     let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
-    [heading].into_iter().chain(sheet.cells_by_rank(point).iter().map(row)).collect()
+    [heading].into_iter().chain(model.cells_by_rank(point).iter().map(row)).collect()
 }

@@ -13,8 +13,8 @@ use doublehold_sweeps::results::{Cell, Results};
 use doublehold_sweeps::sweep::Batch;
 use serde::Serialize;
 
-use super::rounded;
-use super::spread::Spread;
+use super::distribution::Distribution;
+use super::rounding;
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
@@ -33,21 +33,21 @@ pub(crate) struct Figures {
     pub(crate) runs: u64,
     pub(crate) panicked: u64,
     /// Calls granted in a run.
-    #[serde(rename = "grants_per_run", serialize_with = "rounded::mean")]
+    #[serde(rename = "grants_per_run", serialize_with = "rounding::mean")]
     pub(crate) grants: Exposure,
     /// Hours of operation of a run's clients.
-    #[serde(rename = "hours_per_run", serialize_with = "rounded::mean")]
+    #[serde(rename = "hours_per_run", serialize_with = "rounding::mean")]
     pub(crate) hours: Exposure,
     /// The number of waits that ended, with the lock or without it.
     pub(crate) waits: u64,
     /// The share of waits that ended with the lock; `None` without waits.
-    #[serde(serialize_with = "rounded::share")]
+    #[serde(serialize_with = "rounding::share")]
     pub(crate) available: Option<f64>,
     #[serde(rename = "time_to_acquire")]
-    pub(crate) obtained: Spread,
+    pub(crate) obtained: Distribution,
     #[serde(rename = "recovery")]
-    pub(crate) recovered: Spread,
-    pub(crate) overlaps: BTreeMap<Predicate, Spread>,
+    pub(crate) recovered: Distribution,
+    pub(crate) overlaps: BTreeMap<Predicate, Distribution>,
     #[serde(skip)]
     pub(crate) rates: BTreeMap<Predicate, Rate>,
 }

@@ -13,8 +13,8 @@ use doublehold_text::{digits, share};
 use doublehold_text::{grouped, several};
 
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel};
 use super::rates::{Figures, SURE};
-use super::sheet::{COLUMNS, Sheet};
 
 /// A warning that the runs themselves decide which numbers are stated. Its figures are from a test, which draws worlds
 /// whose rate is known.
@@ -25,13 +25,13 @@ const SELECTED: &str = "Which numbers are stated is decided by the runs that the
                         and bounds together 95 of 100 are right.";
 
 /// Nothing where runs are not divided.
-pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let header = &sheet.results.header;
-    if !sheet.results.is_divided() {
+pub(crate) fn strata(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    let header = &model.results.header;
+    if !model.results.is_divided() {
         return Vec::new();
     }
-    let cells = sheet.cells_by_rank(point);
-    let quiet = quiet(sheet, &cells);
+    let cells = model.cells_by_rank(point);
+    let quiet = quiet(model, &cells);
     let mut blocks = vec![
         Block::heading(3, "Rare faults: how the rates come about"),
         Block::text(format!(
@@ -42,27 +42,27 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
              to the upper end. So is that of undecided runs, which the lower end counts as if they held.",
             several(header.strata.len() as u64, "stratum").replace("stratums", "strata")
         )),
-        Block::Table(estimates(sheet, point, &cells)),
+        Block::Table(estimates(model, point, &cells)),
     ];
-    let refusals: Vec<Line> = cells.iter().flat_map(|cell| refusals(sheet, cell)).collect();
+    let refusals: Vec<Line> = cells.iter().flat_map(|cell| refusals(model, cell)).collect();
     if !refusals.is_empty() {
         blocks.push(Block::text("No number is stated where it could not be supported:"));
         blocks.push(Block::List(refusals));
     }
     blocks.push(Block::text(SELECTED));
     blocks.extend(cells.iter().map(|cell| Block::Details {
-        summary: Line::from_text("The strata of ").code(sheet.name(cell.design)),
-        blocks: vec![Block::Table(table(sheet, cell))],
+        summary: Line::from_text("The strata of ").code(model.name(cell.design)),
+        blocks: vec![Block::Table(table(model, cell))],
     }));
     blocks
 }
 
 /// What the word that runs without a fault hold rests on.
-fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
-    let rows = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
+fn quiet(model: &PageModel<'_>, cells: &[&Figures]) -> String {
+    let rows = cells.iter().filter_map(|cell| model.results.cells.get(&cell.cell)?.strata.get(&0));
     let runs = rows.map(|row| row.runs).min().unwrap_or(0);
     match Proportion::new(0, runs).at_most(SURE) {
-        Some(bound) if sheet.results.header.quiet_holds => format!(
+        Some(bound) if model.results.header.quiet_holds => format!(
             " That nothing goes wrong without a fault is taken for granted: {} without one were made of each design, \
              and if none of so many goes wrong, it may still be {}.",
             several(runs, "run"),
@@ -73,26 +73,26 @@ fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
 }
 
 /// Rates, and how many plain runs would say as much.
-fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
+fn estimates(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
     let entry = |cell: &Figures, predicate: Predicate| match cell.rate(predicate).per_run {
         Ok(it) => {
-            let (value, interval) = rate_parts(it.value, it.interval, sheet.scale(point, predicate));
+            let (value, interval) = rate_parts(it.value, it.interval, model.scale(point, predicate));
             Entry::line(Line::default().strong(value))
                 .below(Line::from_text(interval))
                 .below(Line::from_text(format!("as {} plain runs", digits(it.plain_runs))))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let (range, interval) = range_parts(range, interval, sheet.scale(point, predicate));
+            let (range, interval) = range_parts(range, interval, model.scale(point, predicate));
             Entry::from_text(range).below(Line::from_text(interval)).below(Line::from_text("no number"))
         }
         Err(it) => Entry::from_text(
             it.at_most
-                .map_or("unknown".to_owned(), |bound| bound_words(bound, sheet.scale(point, predicate))),
+                .map_or("unknown".to_owned(), |bound| bound_words(bound, model.scale(point, predicate))),
         )
         .below(Line::from_text("no number")),
     };
     let row = |cell: &&Figures| {
-        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let name = Entry::line(Line::default().code(model.name(cell.design)));
         let runs = Entry::from_text(grouped(cell.runs));
         [name].into_iter().chain(COLUMNS.map(|it| entry(cell, it))).chain([runs]).collect()
     };
@@ -106,7 +106,7 @@ fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
     Table { head, rows: cells.iter().map(row).collect(), words: 1 }
 }
 
-fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
+fn refusals(model: &PageModel<'_>, cell: &Figures) -> Vec<Line> {
     let mut why: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for predicate in COLUMNS {
         if let Err(it) = cell.rate(predicate).per_run {
@@ -115,24 +115,24 @@ fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
     }
     let line = |(why, predicates): (String, Vec<&str>)| {
         Line::default()
-            .code(sheet.name(cell.design))
+            .code(model.name(cell.design))
             .text(format!(", {}: {why}.", doublehold_text::list(&predicates)))
     };
     why.into_iter().map(line).collect()
 }
 
-fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
-    let header = &sheet.results.header;
+fn table(model: &PageModel<'_>, cell: &Figures) -> Table {
+    let header = &model.results.header;
     let names = COLUMNS.iter().map(|it| Entry::line(Line::default().strong(it.as_str())));
     let head = ["faults", "weight", "runs"].map(Entry::from_text).into_iter().chain(names).collect();
-    let cell = sheet.results.cells.get(&cell.cell);
+    let cell = model.results.cells.get(&cell.cell);
     let mut rows: Vec<Vec<Entry>> = Vec::new();
     for (number, faults) in (0..).zip(&header.strata) {
         let row = cell.and_then(|cell| Some((cell, cell.strata.get(&number)?)));
         let weight = row.and_then(|(_, it)| it.weight).map_or("not known".to_owned(), share);
         let runs = row.map_or(0, |(_, it)| it.runs);
         let shares = COLUMNS
-            .map(|it| row.map_or_else(|| Entry::from_text("not run"), |row| predicate_entry(sheet, row, it)));
+            .map(|it| row.map_or_else(|| Entry::from_text("not run"), |row| predicate_entry(model, row, it)));
         let first =
             [Entry::from_text(words(faults)), Entry::from_text(weight), Entry::from_text(grouped(runs))];
         rows.push(first.into_iter().chain(shares).collect());
@@ -145,8 +145,8 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
     Table { head, rows, words: 1 }
 }
 
-fn predicate_entry(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
-    match cell.part(&sheet.results.header, row, predicate) {
+fn predicate_entry(model: &PageModel<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
+    match cell.part(&model.results.header, row, predicate) {
         Part::Impossible => Entry::from_text("0, as taken for granted"),
         Part::Counted(part) => match part.decided().estimate() {
             None if row.weight() == 0.0 => Entry::from_text("cannot come"),

@@ -17,11 +17,11 @@ pub(crate) struct Lengths {
     /// The designs' names, with their numbers in the study.
     pub(crate) designs: Vec<(usize, String)>,
     /// The panels: a title, and the designs' distributions.
-    pub(crate) panels: Vec<(String, Vec<Distribution>)>,
+    pub(crate) panels: Vec<(String, Vec<DistributionCurve>)>,
 }
 
 /// One design's lengths.
-pub(crate) struct Distribution {
+pub(crate) struct DistributionCurve {
     pub(crate) design: usize,
     /// The number of lengths; if they have weights, the number of equally weighted ones that would say as much.
     pub(crate) effective: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Distribution {
 pub(crate) fn lengths(plot: &Lengths) -> String {
     let all = plot.panels.iter().flat_map(|(_, of)| of).flat_map(|it| &it.steps).map(|(length, _)| *length);
     let across = Scale::log(all.filter(|it| *it > 0.0), Quantity::Seconds);
-    let panel = |(title, of): &(String, Vec<Distribution>)| Panel {
+    let panel = |(title, of): &(String, Vec<DistributionCurve>)| Panel {
         title: title.clone(),
         across: across.clone(),
         up: Scale::linear([1.0].into_iter(), Quantity::Share),
@@ -52,7 +52,7 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
 }
 
 /// Steps with their bands; across, each has the error bar of the median.
-fn dots(of: &Distribution) -> Vec<Dot> {
+fn dots(of: &DistributionCurve) -> Vec<Dot> {
     let count = of.effective.max(1.0);
     let off = ((2.0_f64 / 0.05).ln() / (2.0 * count)).sqrt();
     let median = 0.98 / count.sqrt();

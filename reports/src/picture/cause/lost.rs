@@ -13,7 +13,7 @@ use crate::picture::facts::Facts;
 
 /// A key of the first holder that a node no longer had when it granted the lock to the second.
 #[derive(Clone, Copy)]
-struct Lost<'a> {
+struct LostKey<'a> {
     key: &'a KeySpan,
     at: TrueNs,
     how: KeyEnd,
@@ -27,7 +27,7 @@ pub(super) fn explain_lost_keys(
     second: &Claim,
 ) -> Option<String> {
     let granting = facts.nodes_of(second.grant).into_iter();
-    let lost: Vec<Lost<'_>> =
+    let lost: Vec<LostKey<'_>> =
         granting.filter_map(|node| lost_on(facts, node, first.grant, second.grant)).collect();
     let holder = facts.client(first.client);
     let ways = [
@@ -45,22 +45,22 @@ pub(super) fn explain_lost_keys(
 }
 
 /// The first holder's key on a node, if it was gone when the node granted the lock to the second.
-fn lost_on<'a>(facts: &Facts<'a>, node: HostIndex, first: CallId, second: CallId) -> Option<Lost<'a>> {
+fn lost_on<'a>(facts: &Facts<'a>, node: HostIndex, first: CallId, second: CallId) -> Option<LostKey<'a>> {
     let taken = facts.keys_of(second).iter().find(|key| key.node == node)?.from;
     let key = facts.keys_of(first).iter().rev().find(|key| key.node == node && key.from <= taken)?;
     let (at, how) = key.until.filter(|(at, _)| *at <= taken)?;
-    Some(Lost { key, at, how })
+    Some(LostKey { key, at, how })
 }
 
 /// By nodes on which it expired before its time.
-fn too_soon(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let is_early = |it: &&Lost<'_>| it.how == KeyEnd::Expired && !lived_its_time(facts, it.key, it.at);
+fn too_soon(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
+    let is_early = |it: &&LostKey<'_>| it.how == KeyEnd::Expired && !lived_its_time(facts, it.key, it.at);
     let nodes = nodes_where(facts, lost, is_early)?;
     Some(format!("{holder}'s key expired on {nodes} before its time"))
 }
 
 /// By nodes that died.
-fn explain_forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+fn explain_forgotten(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
     let nodes = nodes_where(facts, lost, |it| it.how == KeyEnd::Forgotten)?;
     Some(format!("{nodes} forgot {holder}'s key"))
 }
@@ -68,7 +68,7 @@ fn explain_forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Opti
 /// By nobody of a lock: an operator, or a node that needed the memory.
 fn explain_taken(
     facts: &Facts<'_>,
-    lost: &[Lost<'_>],
+    lost: &[LostKey<'_>],
     holder: &str,
     how: KeyEnd,
     word: &str,
@@ -79,13 +79,13 @@ fn explain_taken(
 
 /// By its own holder, before it called release: in an extension that came to nothing, or by what it sent to clean up
 /// after an earlier attempt of the same call.
-fn explain_own_delete(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let is_own = |it: &&Lost<'_>| {
+fn explain_own_delete(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
+    let is_own = |it: &&LostKey<'_>| {
         it.how == KeyEnd::Deleted
             && !is_released(facts, it.key.grant, it.at)
             && released_by(facts, it).any(|by| by == it.key.grant)
     };
-    let by = |wanted: Sent| move |it: &&Lost<'_>| is_own(it) && Sent::new(facts, it) == wanted;
+    let by = |wanted: Sent| move |it: &&LostKey<'_>| is_own(it) && Sent::new(facts, it) == wanted;
     let did = |wanted: Sent, words: &str| {
         Some(format!("{holder}{words} deleted its own key on {}", nodes_where(facts, lost, by(wanted))?))
     };
@@ -106,7 +106,7 @@ enum Sent {
 }
 
 impl Sent {
-    fn new(facts: &Facts<'_>, it: &Lost<'_>) -> Sent {
+    fn new(facts: &Facts<'_>, it: &LostKey<'_>) -> Sent {
         let began = facts.run.extends.and_then(|all| all.get(&it.key.grant)).map_or(&[][..], Vec::as_slice);
         let Some(last) = began.iter().rev().find(|began| **began <= it.at) else { return Sent::Asking };
         let is_over = facts.run.history.events().iter().any(|event| {
@@ -130,7 +130,7 @@ fn is_released(facts: &Facts<'_>, grant: CallId, at: TrueNs) -> bool {
 }
 
 /// The calls that deleted a key on its node when it was lost.
-fn released_by(facts: &Facts<'_>, it: &Lost<'_>) -> impl Iterator<Item = CallId> {
+fn released_by(facts: &Facts<'_>, it: &LostKey<'_>) -> impl Iterator<Item = CallId> {
     let (at, held, on) = (it.at, it.key.grant, facts.host(it.key.node));
     facts.run.history.events().iter().filter_map(move |event| match event.what {
         EventKind::KeyTouched { by, held: touched, node, op: KeyOp::Release, .. }
@@ -145,15 +145,15 @@ fn released_by(facts: &Facts<'_>, it: &Lost<'_>) -> impl Iterator<Item = CallId>
 /// The nodes on which a key was lost in some way; `None` if there are none.
 fn nodes_where<'a>(
     facts: &Facts<'_>,
-    lost: &'a [Lost<'a>],
-    is: impl Fn(&&Lost<'a>) -> bool,
+    lost: &'a [LostKey<'a>],
+    is: impl Fn(&&LostKey<'a>) -> bool,
 ) -> Option<String> {
     let hosts: Vec<HostIndex> = lost.iter().filter(is).map(|it| it.key.node).collect();
     (!hosts.is_empty()).then(|| nodes(facts, hosts.into_iter()))
 }
 
 /// By a release that was meant for another key, mostly the releasing client's own, which was gone.
-fn explain_deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+fn explain_deleted(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
     let (it, by) = lost.iter().filter(|it| it.how == KeyEnd::Deleted).find_map(|it| {
         let by = released_by(facts, it).find(|by| *by != it.key.grant)?;
         Some((it, facts.claim(by)?))
@@ -184,7 +184,7 @@ pub(super) fn release_of(facts: &Facts<'_>, by: &Claim, held: CallId, holder: &s
 }
 
 /// By the second holder itself.
-fn explain_overwritten(facts: &Facts<'_>, lost: &[Lost<'_>], overlap: &Overlap) -> Option<String> {
+fn explain_overwritten(facts: &Facts<'_>, lost: &[LostKey<'_>], overlap: &Overlap) -> Option<String> {
     let (of_second, [holder, taker]) =
         (facts.keys_of(overlap.grants[1]), overlap.clients.map(|client| facts.client(client)));
     let nodes = nodes_where(facts, lost, |it| {
@@ -210,8 +210,8 @@ fn ahead(facts: &Facts<'_>, overlap: &Overlap) -> Option<String> {
 }
 
 /// Its time was up, and the holder did not notice, or did not care.
-fn ran_out(facts: &Facts<'_>, lost: &[Lost<'_>], first: &Claim) -> Option<String> {
-    let is_up = |it: &&Lost<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
+fn ran_out(facts: &Facts<'_>, lost: &[LostKey<'_>], first: &Claim) -> Option<String> {
+    let is_up = |it: &&LostKey<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
     let last = lost.iter().filter(is_up).map(|it| it.at).max()?;
     let (holder, nodes) = (facts.client(first.client), nodes_where(facts, lost, is_up)?);
     Some(format!("{holder}'s key expired on {nodes} while {}", meanwhile(facts, first, last)?))

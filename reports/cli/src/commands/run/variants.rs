@@ -8,17 +8,18 @@ use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
 use doublehold_search::cause::explained;
 use doublehold_text::clean;
 
-use super::super::{exit, meant, scenario};
+use super::super::{exit, kind_hints, scenario};
 use super::Arguments;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::Format;
+use crate::output_options::Format;
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (name, sets) = (&arguments.scenario, arguments.changes.pairs()?);
-    let names = catalog::variants(name)
-        .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
+    let names = catalog::variants(name).map_err(|error| {
+        kind_hints::other_kind(name, kind_hints::InputKind::Scenario).unwrap_or(error.into())
+    })?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
     let scenarios =
         names.iter().map(|name| scenario(name, &sets, arguments.engine)).collect::<Result<Vec<_>, _>>()?;

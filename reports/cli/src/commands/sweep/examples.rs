@@ -26,7 +26,7 @@ use doublehold_text::several;
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
 
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output;
@@ -68,7 +68,7 @@ struct Chosen {
 /// made small.
 pub(super) fn write(
     folder: &Folder,
-    (study, engine): (&Study, Choice),
+    (study, engine): (&Study, EngineChoice),
     jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
@@ -137,7 +137,7 @@ fn worst_cell(results: &Results, design: usize, predicate: Predicate) -> Option<
 
 fn make(
     folder: &Folder,
-    (study, engine): (&Study, Choice),
+    (study, engine): (&Study, EngineChoice),
     results: &Results,
     chosen: &Chosen,
 ) -> Result<Example, CliError> {
@@ -174,7 +174,7 @@ fn make(
 }
 
 /// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
-fn simplest((study, engine): (&Study, Choice), chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
+fn simplest((study, engine): (&Study, EngineChoice), chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
     let run = |seed: &u64| {
         Ok((Seed(*seed), study.run_of(&engine.many(), CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
     };
@@ -203,7 +203,7 @@ fn sentences(found: &Counterexample) -> Vec<TimedSentence> {
     View::from_run(&found.report, None).story.iter().map(sentence).collect()
 }
 
-fn draw_example((found, engine): (&Counterexample, Choice), stem: &str) -> Result<String, CliError> {
+fn draw_example((found, engine): (&Counterexample, EngineChoice), stem: &str) -> Result<String, CliError> {
     let engine = if found.is_real { engine.one() } else { engine.many() };
     let prepared = engine.prepare(&found.shrunk.scenario)?;
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);

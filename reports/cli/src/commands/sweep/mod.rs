@@ -20,9 +20,9 @@ use doublehold_text::clean;
 use doublehold_text::shell;
 use doublehold_text::{grouped, several};
 
-use super::meant::{Kind, other_kind};
+use super::kind_hints::{InputKind, other_kind};
 use super::shared::Jobs;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
     jobs: Jobs,
     /// Begin also what takes longer than an hour
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let meant = |error: ScenarioError| other_kind(&arguments.study, Kind::Study).unwrap_or(error.into());
+    let meant = |error: ScenarioError| other_kind(&arguments.study, InputKind::Study).unwrap_or(error.into());
     let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
@@ -202,7 +202,7 @@ fn examples_estimate(study: &Study, rate: f64) -> String {
 
 /// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that
 /// slow ones count for as much as they take.
-fn rate(study: &Study, engine: Choice) -> Result<f64, SweepError> {
+fn rate(study: &Study, engine: EngineChoice) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
     let cells = study.grid().cells();
     let tried = cells.min(CELLS);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use doublehold::findings::name_of;
-use doublehold::findings::{Findings, Shown};
+use doublehold::findings::{Findings, ReplayHints};
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_search::counterexample::Counterexample;
@@ -17,25 +17,25 @@ use doublehold_text::shell;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
 use crate::scenario_file;
 
-pub(super) struct Place {
+pub(super) struct Destination {
     folder: Folder,
     subject: String,
     junit: Option<OutputFile>,
     markdown: Option<PathBuf>,
 }
 
-impl Place {
-    pub(super) fn open(arguments: &Arguments) -> Result<Place, CliError> {
+impl Destination {
+    pub(super) fn open(arguments: &Arguments) -> Result<Destination, CliError> {
         let stem = Path::new(&arguments.subject)
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let place = Place {
+        let place = Destination {
             folder: Folder::open("counterexamples", &arguments.out)?,
             subject: if stem.is_empty() { "check".to_owned() } else { stem },
             junit: arguments
@@ -82,7 +82,7 @@ impl Place {
         &self,
         example: &Counterexample,
         picture: impl FnOnce(&str) -> String,
-    ) -> (Shown, Result<(), CliError>) {
+    ) -> (ReplayHints, Result<(), CliError>) {
         let stem = format!("{}-{}", self.subject, name_of(example.target));
         let name = |ending: &str| format!("{stem}.{ending}");
         let (scenario, plan) = (self.folder.file(&name("toml")), self.folder.file(&name("plan")));
@@ -102,7 +102,7 @@ impl Place {
         ];
         let is_there = |path: &String| files.contains(path);
         let run = scenario_file::command(&scenario, example.shrunk.seed, engine_of(example));
-        let shown = Shown {
+        let shown = ReplayHints {
             run: if is_there(&scenario) { run } else { String::new() },
             replay: if is_there(&plan) { replay } else { String::new() },
             files,
@@ -154,8 +154,8 @@ fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
 }
 
 /// The engine that found it, and will find it again.
-fn engine_of(example: &Counterexample) -> Choice {
-    Choice::from_name(example.report.engine).unwrap_or_default()
+fn engine_of(example: &Counterexample) -> EngineChoice {
+    EngineChoice::from_name(example.report.engine).unwrap_or_default()
 }
 
 /// What the file of a scenario says of it.

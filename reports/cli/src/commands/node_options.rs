@@ -5,7 +5,7 @@ use doublehold_search::shrink::KeepNodes;
 
 /// Options of every command that shrinks.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct KeptNodes {
+pub(crate) struct NodeOptions {
     /// Leave all nodes in the result [default: those of a lock that takes a quorum of them]
     #[arg(long, conflicts_with = "drop_nodes")]
     keep_nodes: bool,
@@ -14,7 +14,7 @@ pub(crate) struct KeptNodes {
     drop_nodes: bool,
 }
 
-impl KeptNodes {
+impl NodeOptions {
     /// The choice that was typed, or the default.
     pub(crate) fn choice(self) -> KeepNodes {
         match (self.keep_nodes, self.drop_nodes) {

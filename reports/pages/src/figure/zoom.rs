@@ -5,7 +5,7 @@ use doublehold_render::picture::view::{View, WriteFate};
 
 /// A stretch of true time and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Inset {
+pub(super) struct ZoomPanel {
     pub(super) from: TrueNs,
     pub(super) to: TrueNs,
     pub(super) words: String,
@@ -16,23 +16,23 @@ const MOST: usize = 2;
 /// A stretch that takes more than one part in so many of the run can be read in the run's own panel.
 const WORTH_IT: u64 = 6;
 
-/// The insets of a run, in order of time, none of which overlap.
-pub(super) fn insets(view: &View) -> Vec<Inset> {
-    let mut insets: Vec<Inset> = Vec::new();
-    for inset in candidates(view) {
-        let is_known = insets.iter().any(|other| other.words == inset.words);
-        let is_small = inset.to.since(inset.from).saturating_mul(WORTH_IT) < view.ended.0;
-        let overlaps = insets.iter().any(|other| inset.from < other.to && other.from < inset.to);
-        if is_small && !is_known && !overlaps && insets.len() < MOST {
-            insets.push(inset);
+/// The zoom panels of a run, in order of time, none of which overlap.
+pub(super) fn find_zoom_panels(view: &View) -> Vec<ZoomPanel> {
+    let mut zooms: Vec<ZoomPanel> = Vec::new();
+    for zoom in candidates(view) {
+        let is_known = zooms.iter().any(|other| other.words == zoom.words);
+        let is_small = zoom.to.since(zoom.from).saturating_mul(WORTH_IT) < view.ended.0;
+        let overlaps = zooms.iter().any(|other| zoom.from < other.to && other.from < zoom.to);
+        if is_small && !is_known && !overlaps && zooms.len() < MOST {
+            zooms.push(zoom);
         }
     }
-    insets.sort_by_key(|inset| inset.from);
-    insets
+    zooms.sort_by_key(|zoom| zoom.from);
+    zooms
 }
 
 /// The most telling first.
-fn candidates(view: &View) -> Vec<Inset> {
+fn candidates(view: &View) -> Vec<ZoomPanel> {
     let mut candidates = Vec::new();
     if let Some(overlap) = view.lanes.overlaps.last() {
         // The last is one of valid claims, if there are such.
@@ -84,9 +84,9 @@ fn call_start(view: &View, call: u64) -> Option<TrueNs> {
 }
 
 /// What happens from one instant to another, with some of what comes before and after.
-fn around(from: TrueNs, to: TrueNs, words: &str, view: &View) -> Inset {
+fn around(from: TrueNs, to: TrueNs, words: &str, view: &View) -> ZoomPanel {
     const LEAST_NS: u64 = 2_000_000;
     let margin = (to.since(from) / 3).max(LEAST_NS);
     let to = TrueNs(to.0.saturating_add(margin).min(view.ended.0));
-    Inset { from: TrueNs(from.0.saturating_sub(margin)), to, words: words.to_owned() }
+    ZoomPanel { from: TrueNs(from.0.saturating_sub(margin)), to, words: words.to_owned() }
 }

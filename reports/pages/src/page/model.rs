@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: [Predicate; 6] = every!(Predicate: P2, P1, P4, P3, WR,
 const POINTS_SHOWN: usize = Pairs::POINTS;
 
 /// One sweep's numbers.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct PageModel<'a> {
     pub(crate) results: &'a Results,
     pub(crate) examples: &'a [Example],
     /// Which part of the page it is, from 0.
@@ -46,8 +46,8 @@ pub(crate) struct Difference {
     pub(crate) undecided: u64,
 }
 
-impl<'a> Sheet<'a> {
-    pub(crate) fn new(part: usize, results: &'a Results, examples: &'a [Example]) -> Sheet<'a> {
+impl<'a> PageModel<'a> {
+    pub(crate) fn new(part: usize, results: &'a Results, examples: &'a [Example]) -> PageModel<'a> {
         let designs = results.header.designs.len().max(1) as u64;
         let mut points: Vec<u64> = results.cells.keys().map(|cell| cell / designs).collect();
         points.dedup();
@@ -62,7 +62,7 @@ impl<'a> Sheet<'a> {
             }
         }
         let apart = results.apart(limit_points(&points), &COLUMNS, SURE);
-        Sheet { results, examples, part, cells, points, apart }
+        PageModel { results, examples, part, cells, points, apart }
     }
 
     /// The points that have tables: all, or the first of many.

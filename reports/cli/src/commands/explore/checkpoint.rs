@@ -12,7 +12,7 @@ use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_text::clean;
 
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
@@ -24,17 +24,17 @@ const KEPT_MAX_BYTES: u64 = 4 << 30;
 const NAMES: u32 = 1_000;
 
 /// Where a search keeps what it found so far.
-pub(super) struct Kept {
+pub(super) struct Checkpoint {
     /// Named by the user.
     file: Option<String>,
     /// What is in it.
     text: Option<String>,
 }
 
-impl Kept {
+impl Checkpoint {
     /// Reads the file if it is there; otherwise sees whether it can be.
-    pub(super) fn open(file: Option<&str>) -> Result<Kept, CliError> {
-        let Some(path) = file else { return Ok(Kept { file: None, text: None }) };
+    pub(super) fn open(file: Option<&str>) -> Result<Checkpoint, CliError> {
+        let Some(path) = file else { return Ok(Checkpoint { file: None, text: None }) };
         let text = if Path::new(path).exists() {
             Some(read_file(path)?)
         } else {
@@ -43,7 +43,7 @@ impl Kept {
                 .map_err(|source| output_error("the search", Path::new(path), source))?;
             None
         };
-        Ok(Kept { file: Some(path.to_owned()), text })
+        Ok(Checkpoint { file: Some(path.to_owned()), text })
     }
 
     /// Whether the user named a file.
@@ -121,7 +121,12 @@ impl Scenarios {
     }
 
     /// Writes a scenario; returns its path.
-    pub(super) fn write(&self, scenario: &Scenario, seed: Seed, engine: Choice) -> Result<String, CliError> {
+    pub(super) fn write(
+        &self,
+        scenario: &Scenario,
+        seed: Seed,
+        engine: EngineChoice,
+    ) -> Result<String, CliError> {
         let name = format!("{}.toml", scenario.name);
         let path = self.0.file(&name);
         let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, engine, None)), scenario);
