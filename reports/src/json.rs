@@ -110,7 +110,7 @@ pub fn render_run(report: &Report, replay: &str) -> serde_json::Result<String> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn runs(runs: &[(&Report, &str)]) -> serde_json::Result<String> {
     pretty(&runs.iter().map(|(report, replay)| as_run(report, replay)).collect::<Vec<_>>())
 }
@@ -173,7 +173,7 @@ struct Judged<'a> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn history(history: &History, verdicts: &Verdicts) -> serde_json::Result<String> {
     let header = history.header();
     pretty(&Judged {
@@ -275,7 +275,7 @@ struct Listed<'a> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
     let listed = entries.iter().map(|entry| Listed {
         name: &entry.name,
