@@ -79,9 +79,9 @@ pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Targ
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
-use crate::findings::{self, Shown};
-pub use crate::outside::Outside;
-use crate::outside::{self, Watched};
+use crate::findings::{self, ReplayHints};
+pub use crate::nondeterminism::Nondeterminism;
+use crate::nondeterminism::{self, Watched};
 use doublehold_render::style::Style;
 use doublehold_render::text;
 
@@ -219,8 +219,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let many = Many::new(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();
-        let outside = watched.reached(tally.runs, self.patience)?;
-        let real_time = || prepared.hush(|_| outside::real_time::<E>(&self.locks, &scenario, self.patience));
+        let outside = watched.detect(tally.runs, self.patience)?;
+        let real_time =
+            || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
         if scenario.weather.is_some()
             && asked_for()?.is_none()
@@ -241,7 +242,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             && (prepared.judge(bad.report.seed).trace_hash != bad.report.trace_hash
                 || first == Some(bad.report.seed) && !is_bad(&bad.report))
         {
-            return Err(Outside::Another(bad.report.seed).into());
+            return Err(Nondeterminism::OtherRun(bad.report.seed).into());
         }
         let world = self.world.name().to_owned();
         Ok(Checked { world, lock: self.lock, seeds, tally, bad })
@@ -267,10 +268,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let engine = E::from_locks(self.locks.clone());
         let example = counterexample(&engine, &engine, (scenario, seed, target), &self.effort);
         let example = example.map_err(|error| match error {
-            ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
+            ShrinkError::NoExample { seed, .. } => Nondeterminism::OtherRun(seed).into(),
             other => CheckError::Shrink(other),
         })?;
-        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
+        let words = findings::words_of(&example, &ReplayHints::default(), Style::DEFAULT_WIDTH);
         let BadRun { report, text, files, .. } = self.bad_run(example.report)?;
         Ok(BadRun { report, text: format!("{words}\n{text}"), files, shrunk: Some(example.shrunk) })
     }
@@ -279,12 +280,12 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     fn stem(&self, seed: Seed) -> String {
         let test = test().unwrap_or_default();
         let modules = test.split("::").filter(|name| !name.is_empty());
-        format!("{}.{seed}", names::joined(modules.chain([self.world.name(), self.lock])))
+        format!("{}.{seed}", names::join_names(modules.chain([self.world.name(), self.lock])))
     }
 
     fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
         let replay = replay_line(report.seed);
-        let text = text::run(&report, &replay, &Style::UNICODE);
+        let text = text::render_run(&report, &replay, &Style::UNICODE);
         let mut files = Vec::new();
         if let Some(folder) = &self.files {
             let stem = folder.join(self.stem(report.seed));
@@ -365,7 +366,7 @@ pub enum CheckError {
     Plan(String),
     /// Something from outside the simulation reaches into runs.
     #[error(transparent)]
-    Outside(#[from] Outside),
+    Nondeterminism(#[from] Nondeterminism),
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),

@@ -28,10 +28,10 @@ pub use self::bound::{StatedBy, WaitBound};
 pub use self::example::causes;
 pub use self::example::name_of;
 pub use self::example::words_of;
-pub(crate) use self::rates::counted;
+pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
-use crate::outside::Outside;
+use crate::nondeterminism::Nondeterminism;
 use doublehold_render::layout::wrap;
 use doublehold_render::style::Style;
 
@@ -53,16 +53,16 @@ pub struct Findings {
     /// The kinds that strike nobody in it.
     pub idle: Vec<&'static str>,
     /// What was found, the gravest first.
-    pub found: Vec<(Counterexample, Shown)>,
+    pub found: Vec<(Counterexample, ReplayHints)>,
     /// The sign that something from outside the simulation reached into runs, if one was seen.
-    pub outside: Option<Outside>,
+    pub nondeterminism: Option<Nondeterminism>,
     /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
     pub command: String,
 }
 
 /// Where a counterexample can be seen again.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ReplayHints {
     /// The files written, by their paths.
     pub files: Vec<String>,
     /// The command that runs its scenario from its seed; empty where no file has it.
@@ -88,7 +88,7 @@ impl fmt::Display for Gap {
 }
 
 impl Gap {
-    fn of(why: impl Into<String>) -> Gap {
+    fn new(why: impl Into<String>) -> Gap {
         Gap { why: why.into(), again: None }
     }
 }
@@ -120,7 +120,7 @@ impl Findings {
     /// The reasons why finding nothing would not mean that nothing is there.
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
-        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided_gap(*predicate)));
         gaps
     }
 
@@ -128,7 +128,7 @@ impl Findings {
     pub fn gaps_of(&self, target: Target) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
         if let Target::Violates(predicate) = target {
-            gaps.extend(self.undecided(predicate));
+            gaps.extend(self.undecided_gap(predicate));
         }
         gaps
     }
@@ -137,30 +137,30 @@ impl Findings {
     fn common_gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.tally.runs == 0 {
-            return vec![Gap::of("not a single run was made")];
+            return vec![Gap::new("not a single run was made")];
         }
-        gaps.extend(self.outside.as_ref().map(|outside| Gap::of(outside.to_string())));
+        gaps.extend(self.nondeterminism.as_ref().map(|outside| Gap::new(outside.to_string())));
         if self.tally.grants == 0 {
             let why = self
                 .tally
                 .refused
                 .as_ref()
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {}", clean(why)));
-            gaps.push(Gap::of(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
+            gaps.push(Gap::new(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
         }
         let silent = |kind: &&&'static str| self.tally.coverage.kind(kind).struck == 0;
         let silent: Vec<&str> = self.kinds.iter().filter(silent).copied().collect();
         if !silent.is_empty() {
             let silent = list(&silent);
-            gaps.push(Gap::of(format!("of the weather's faults, {silent} never struck: make more runs")));
+            gaps.push(Gap::new(format!("of the weather's faults, {silent} never struck: make more runs")));
         }
         gaps
     }
 
     /// That too many runs did not decide a predicate, and why the first did not.
-    fn undecided(&self, predicate: Predicate) -> Option<Gap> {
+    fn undecided_gap(&self, predicate: Predicate) -> Option<Gap> {
         let count = self.tally.count(predicate);
-        let (runs, seed_and_why) = (counted(&count), count.unsaid?);
+        let (runs, seed_and_why) = (partly_decided(&count), count.unsaid?);
         if runs.is_nearly_all() {
             return None;
         }
@@ -245,7 +245,7 @@ impl Findings {
     /// Remarks on the table of verdicts: the bound on waits, and the meaning of a missing rate.
     fn remarks(&self) -> Vec<String> {
         let bound = self.bound.as_ref().map_or(UNBOUNDED.to_owned(), WaitBound::words);
-        [bound].into_iter().chain(self.about_rates().map(str::to_owned)).collect()
+        [bound].into_iter().chain(self.rates_remark().map(str::to_owned)).collect()
     }
 
     /// The reasons why runs said nothing about what was asked, each once, with the first seed.
@@ -273,7 +273,9 @@ impl Findings {
         match self.outcome() {
             Conclusion::Inconclusive => self.gaps(),
             // The violation may come from outside.
-            Conclusion::Violated => self.outside.iter().map(|outside| Gap::of(outside.to_string())).collect(),
+            Conclusion::Violated => {
+                self.nondeterminism.iter().map(|outside| Gap::new(outside.to_string())).collect()
+            }
             Conclusion::Nothing => Vec::new(),
         }
     }
@@ -297,7 +299,8 @@ impl Findings {
     /// `P4 (340 times, first from seed 7)`.
     fn so_often(&self, predicate: Predicate) -> String {
         let Count { violated, first, .. } = self.tally.count(predicate);
-        let times = if violated == 1 { "once".to_owned() } else { format!("{} times", group_digits(violated)) };
+        let times =
+            if violated == 1 { "once".to_owned() } else { format!("{} times", group_digits(violated)) };
         let first = first.map_or(String::new(), |seed| format!(", first from seed {seed}"));
         format!("{predicate} ({times}{first})")
     }
@@ -359,7 +362,7 @@ impl Findings {
     }
 
     /// What a missing rate means, if one is missing.
-    fn about_rates(&self) -> Option<&'static str> {
+    fn rates_remark(&self) -> Option<&'static str> {
         let is_missing = |predicate: &Predicate| rate(&self.tally.count(*predicate)) == NO_RATE;
         let words = "rate -: violated in fewer than ten runs, which says little beyond that it happens, or never decided";
         Predicate::ALL.iter().any(is_missing).then_some(words)

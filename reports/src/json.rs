@@ -102,7 +102,7 @@ struct Fault<'a> {
 /// # Errors
 ///
 /// None in practice: everything in a report can be written as JSON.
-pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
+pub fn render_run(report: &Report, replay: &str) -> serde_json::Result<String> {
     pretty(&as_run(report, replay))
 }
 
@@ -110,7 +110,7 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn runs(runs: &[(&Report, &str)]) -> serde_json::Result<String> {
     pretty(&runs.iter().map(|(report, replay)| as_run(report, replay)).collect::<Vec<_>>())
 }
@@ -139,7 +139,7 @@ fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
         why: account(report).and_then(Account::cause),
         what_happened: account(report).and_then(Account::order),
-        causes: report.causes.as_ref().map(causes::Causes::of),
+        causes: report.causes.as_ref().map(causes::Causes::new),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),
@@ -173,7 +173,7 @@ struct Judged<'a> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn history(history: &History, verdicts: &Verdicts) -> serde_json::Result<String> {
     let header = history.header();
     pretty(&Judged {
@@ -275,7 +275,7 @@ struct Listed<'a> {
 ///
 /// # Errors
 ///
-/// None in practice, as with [`run`].
+/// None in practice, as with [`render_run`].
 pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
     let listed = entries.iter().map(|entry| Listed {
         name: &entry.name,

@@ -45,12 +45,12 @@ pub fn columns(text: &str) -> usize {
 }
 
 /// The text and as many spaces after it as it lacks of so many columns. Rust's `{:<width$}` counts characters.
-pub fn left(text: &str, width: usize) -> String {
+pub fn align_left(text: &str, width: usize) -> String {
     text.to_owned() + &spaces(text, width)
 }
 
 /// The text and as many spaces before it as it lacks of so many columns.
-pub fn right(text: &str, width: usize) -> String {
+pub fn align_right(text: &str, width: usize) -> String {
     spaces(text, width) + text
 }
 
@@ -70,8 +70,8 @@ pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
 }
 
 /// A name in the margin, and a paragraph beside it: two columns after the widest of the names.
-pub fn beside(name: &str, margin: usize, paragraph: &str, width: usize) -> String {
-    wrap(paragraph, &left(name, margin + 2), &" ".repeat(margin + 2), width)
+pub fn hanging_paragraph(name: &str, margin: usize, paragraph: &str, width: usize) -> String {
+    wrap(paragraph, &align_left(name, margin + 2), &" ".repeat(margin + 2), width)
 }
 
 const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn wide_characters_keep_columns_apart() {
-        assert_eq!((left("鍵", 4), right("鍵", 4)), ("鍵  ".to_owned(), "  鍵".to_owned()));
+        assert_eq!((align_left("鍵", 4), align_right("鍵", 4)), ("鍵  ".to_owned(), "  鍵".to_owned()));
         assert_eq!(
-            (left("鍵鍵", 3), right("é", 2)),
+            (align_left("鍵鍵", 3), align_right("é", 2)),
             ("鍵鍵".to_owned(), " é".to_owned()),
             "too wide is left"
         );
@@ -136,7 +136,7 @@ mod tests {
         let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
         assert_eq!(widths(&[row(["鍵", "a"]), row(["b", "cde"])]), [2, 3]);
         assert_eq!(widths(&[]), [0; 0]);
-        assert_eq!(beside("鍵", 3, "one two", 9), "鍵   one\n     two\n");
+        assert_eq!(hanging_paragraph("鍵", 3, "one two", 9), "鍵   one\n     two\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_text::{clean, duration, list};
 
-use crate::layout::{left, to_ascii, wrap};
+use crate::layout::{align_left, to_ascii, wrap};
 use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
 
@@ -18,7 +18,7 @@ use crate::style::{Paint, Style};
 const MAX_EVIDENCE: usize = 3;
 
 /// Everything `run` prints. `replay` is the command that shows the same run again.
-pub fn run(report: &Report, replay: &str, style: &Style) -> String {
+pub fn render_run(report: &Report, replay: &str, style: &Style) -> String {
     let mut text = headline(report, style);
     text.push('\n');
     text.push_str(&picture(report, style));
@@ -128,8 +128,8 @@ struct Judged<'a> {
 fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
     let meaning = if has_room(style) { "violated means" } else { "" };
     let rule = if style.width < Style::MIN_WIDTH { "    " } else { "rule                " };
-    let expected = if judged.expect.is_some() { left("expected", 20) } else { String::new() };
-    let head = format!("  {rule}{}{expected}{meaning}", left("came out", 14));
+    let expected = if judged.expect.is_some() { align_left("expected", 20) } else { String::new() };
+    let head = format!("  {rule}{}{expected}{meaning}", align_left("came out", 14));
     let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
     let mut previous = None;
     for (predicate, verdict) in judged.verdicts.iter() {
@@ -183,10 +183,10 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
     let name = if style.width < Style::MIN_WIDTH {
         format!("{predicate}  ")
     } else {
-        format!("{predicate}  {}", left(predicate.name(), 16))
+        format!("{predicate}  {}", align_left(predicate.name(), 16))
     };
-    let compared = style.paint(&left(&compared, 20), compared_paint);
-    let came_out = style.paint(&left(verdict.as_str(), 14), paint);
+    let compared = style.paint(&align_left(&compared, 20), compared_paint);
+    let came_out = style.paint(&align_left(verdict.as_str(), 14), paint);
     let compared = if judged.expect.is_some() { compared } else { String::new() };
     let meaning =
         if has_room(style) { style.paint(short_meaning(predicate), Paint::Dim) } else { String::new() };
@@ -270,7 +270,7 @@ fn notes(report: &Report, style: &Style) -> String {
 /// Whether the run showed what its scenario says it shows, and what it showed besides.
 fn conclusion(report: &Report, style: &Style) -> String {
     let unstated = violated_unstated(report);
-    let (mut sentence, mut paint) = compared(report, !unstated.is_empty());
+    let (mut sentence, mut paint) = compare_expectation(report, !unstated.is_empty());
     if !unstated.is_empty() {
         let besides = if report.scenario.expect.is_empty() { "" } else { "NOT STATED, and " };
         sentence.push_str(&format!("; {besides}violated: {}", list(&unstated)));
@@ -280,7 +280,7 @@ fn conclusion(report: &Report, style: &Style) -> String {
 }
 
 /// How what came out compares with what is stated. Where `more` is violated, nothing is said of the run as a whole.
-fn compared(report: &Report, more: bool) -> (String, Paint) {
+fn compare_expectation(report: &Report, more: bool) -> (String, Paint) {
     let expect = &report.scenario.expect;
     match report.judgement() {
         _ if report.is_same_run() == Some(false) => (

@@ -10,8 +10,8 @@ use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Shrunk;
 use doublehold_text::list;
 
-use crate::findings::counted;
-use doublehold_render::layout::left;
+use crate::findings::partly_decided;
+use doublehold_render::layout::align_left;
 
 /// The result of a check. Prints as counts and, if there was any, the first bad run.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Checked {
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);
-            matches!(count, Count { violated: 0, holds: 1.., .. }) && counted(&count).is_nearly_all()
+            matches!(count, Count { violated: 0, holds: 1.., .. }) && partly_decided(&count).is_nearly_all()
         };
         self.tally.grants > 0
             && self.tally.panicked.is_none()
@@ -87,7 +87,7 @@ impl fmt::Display for Checked {
         let mut reasons: Vec<(Seed, String)> = Vec::new();
         for predicate in Predicate::ALL {
             let count = self.count(predicate);
-            let rule = left(&format!("{predicate}  {}", predicate.name()), 20);
+            let rule = align_left(&format!("{predicate}  {}", predicate.name()), 20);
             let first = count.first.map_or("-".to_owned(), |seed| seed.to_string());
             let Count { holds, violated, inconclusive, unsaid, .. } = count;
             if let Some(reason) = unsaid.filter(|(_, why)| reasons.iter().all(|(_, known)| known != why)) {

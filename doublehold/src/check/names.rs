@@ -6,12 +6,13 @@ const ONE_MAX: usize = 80;
 const ALL_MAX: usize = 200;
 
 /// Several names as one.
-pub(crate) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| cut(escaped(name), ONE_MAX)).collect();
-    cut(names.join("."), ALL_MAX)
+pub(crate) fn join_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> =
+        names.into_iter().map(|name| truncate_name(escape_name(name), ONE_MAX)).collect();
+    truncate_name(names.join("."), ALL_MAX)
 }
 
-fn escaped(name: &str) -> String {
+fn escape_name(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {
         match letter {
@@ -25,7 +26,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// The beginning of what is longer than this, and a digest of the whole. No escaped name has a `+`.
-fn cut(text: String, most: usize) -> String {
+fn truncate_name(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
@@ -48,16 +49,16 @@ mod tests {
 
     #[test]
     fn short_names_stay_whole_and_no_two_give_the_same() {
-        assert_eq!(joined(["a test", "my-world", "lock/2"]), "a-test.my~world.lock=2f=2");
-        assert_ne!(joined(["a b"]), joined(["a-b"]));
+        assert_eq!(join_names(["a test", "my-world", "lock/2"]), "a-test.my~world.lock=2f=2");
+        assert_ne!(join_names(["a b"]), join_names(["a-b"]));
     }
 
     #[test]
     fn long_names_are_cut_to_a_beginning_and_a_digest_that_stays() {
         let long = "é".repeat(60);
-        assert_eq!(joined([long.as_str(), "lock"]), format!("{}+fe612a457b273ad5.lock", "é".repeat(31)));
-        assert_ne!(joined([format!("{long}1").as_str()]), joined([format!("{long}2").as_str()]));
-        let many = |last| joined((0..40).map(|_| "module").chain([last]));
+        assert_eq!(join_names([long.as_str(), "lock"]), format!("{}+fe612a457b273ad5.lock", "é".repeat(31)));
+        assert_ne!(join_names([format!("{long}1").as_str()]), join_names([format!("{long}2").as_str()]));
+        let many = |last| join_names((0..40).map(|_| "module").chain([last]));
         assert_eq!(many("one").len(), ALL_MAX);
         assert_ne!(many("one"), many("two"));
     }

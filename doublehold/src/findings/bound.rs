@@ -43,7 +43,7 @@ impl StatedBy {
 
 impl WaitBound {
     /// The bound that a scenario states, if it states one.
-    pub fn of(scenario: &Scenario, stated_by: StatedBy) -> Option<WaitBound> {
+    pub fn from_scenario(scenario: &Scenario, stated_by: StatedBy) -> Option<WaitBound> {
         let Limits { obtain_within, obtain_free_within, after_faults, .. } = scenario.limits;
         let is_stated = obtain_within.is_some() || obtain_free_within.is_some();
         is_stated.then_some(WaitBound { obtain_within, obtain_free_within, after_faults, stated_by })

@@ -8,12 +8,12 @@ use doublehold_search::shrink::Size;
 use doublehold_search::shrink::Target;
 use doublehold_text::clean;
 
-use super::{Shown, WRITES, several};
+use super::{ReplayHints, WRITES, several};
 use doublehold_render::layout::wrap;
 
 /// The text about a counterexample: its first seed, its size before and after shrinking, and where it is. All lines
 /// have this width but those to be pasted.
-pub fn words_of(example: &Counterexample, shown: &Shown, width: usize) -> String {
+pub fn words_of(example: &Counterexample, shown: &ReplayHints, width: usize) -> String {
     let line = |text: &str, first: &str| wrap(text, first, "    ", width);
     let Counterexample { target, first, shrunk, is_real, .. } = example;
     let mut text = wrap(&format!("{target}, first from seed {first}"), "", "    ", width);

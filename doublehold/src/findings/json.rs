@@ -13,12 +13,12 @@ use doublehold_statistics::Confidence;
 use serde::Serialize;
 
 use super::example::causes;
-use super::rates::counted;
-use super::{Conclusion, Findings, Gap, Shown, WaitBound};
+use super::rates::partly_decided;
+use super::{Conclusion, Findings, Gap, ReplayHints, WaitBound};
 use doublehold_render::json::pretty;
 
 #[derive(Serialize)]
-struct Search<'a> {
+struct JsonFindings<'a> {
     /// The version of these fields.
     check: u32,
     title: &'a str,
@@ -27,24 +27,24 @@ struct Search<'a> {
     runs: u64,
     grants: u64,
     conclusion: &'static str,
-    gaps: Vec<ShownGap<'a>>,
-    predicates: BTreeMap<&'static str, Counted<'a>>,
+    gaps: Vec<JsonGap<'a>>,
+    predicates: BTreeMap<&'static str, JsonCount<'a>>,
     panicked: Option<Panicked>,
-    liveness_bound: Option<Bound>,
-    found: Vec<Found<'a>>,
-    coverage: Vec<Covered>,
+    liveness_bound: Option<JsonBound>,
+    found: Vec<JsonExample<'a>>,
+    coverage: Vec<JsonCoverage>,
     idle: &'a [&'static str],
 }
 
 /// A reason why finding nothing would not mean that nothing is there.
 #[derive(Serialize)]
-struct ShownGap<'a> {
+struct JsonGap<'a> {
     why: &'a str,
     again: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Counted<'a> {
+struct JsonCount<'a> {
     is_asked: bool,
     holds: u64,
     violated: u64,
@@ -67,7 +67,7 @@ struct Panicked {
 }
 
 #[derive(Serialize)]
-struct Bound {
+struct JsonBound {
     obtain_within_ns: Option<u64>,
     obtain_free_within_ns: Option<u64>,
     after_faults: bool,
@@ -75,14 +75,14 @@ struct Bound {
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct JsonExample<'a> {
     what: String,
     first_seed: String,
     /// The seed from which the shrunk scenario shows it.
     seed: String,
     causes: Vec<String>,
-    before: ShownSize,
-    after: ShownSize,
+    before: JsonSize,
+    after: JsonSize,
     is_minimal: bool,
     through_redis_rs: bool,
     files: &'a [String],
@@ -90,7 +90,7 @@ struct Found<'a> {
 }
 
 #[derive(Serialize)]
-struct ShownSize {
+struct JsonSize {
     faults: usize,
     clients: usize,
     steps: usize,
@@ -98,7 +98,7 @@ struct ShownSize {
 }
 
 #[derive(Serialize)]
-struct Covered {
+struct JsonCoverage {
     kind: &'static str,
     drawn: u64,
     struck: u64,
@@ -114,7 +114,7 @@ impl Findings {
     pub fn json(&self) -> serde_json::Result<String> {
         let tally = &self.tally;
         let gaps = self.gaps();
-        pretty(&Search {
+        pretty(&JsonFindings {
             check: 1,
             title: &self.title,
             command: &self.command,
@@ -126,34 +126,38 @@ impl Findings {
                 Conclusion::Violated => "violated",
                 Conclusion::Inconclusive => "inconclusive",
             },
-            gaps: gaps.iter().map(ShownGap::of).collect(),
+            gaps: gaps.iter().map(JsonGap::new).collect(),
             predicates: Predicate::ALL
                 .into_iter()
-                .map(|it| (it.as_str(), Counted::of(self.asked.contains(&it), tally.predicates.get(&it))))
+                .map(|it| (it.as_str(), JsonCount::new(self.asked.contains(&it), tally.predicates.get(&it))))
                 .collect(),
             panicked: tally.panicked.map(|(first, runs)| Panicked { runs, first_seed: first.to_string() }),
-            liveness_bound: self.bound.as_ref().map(Bound::of),
-            found: self.found.iter().map(|(example, shown)| Found::of(example, shown)).collect(),
-            coverage: self.all_kinds().into_iter().map(|kind| Covered::of(&tally.coverage, kind)).collect(),
+            liveness_bound: self.bound.as_ref().map(JsonBound::new),
+            found: self.found.iter().map(|(example, shown)| JsonExample::new(example, shown)).collect(),
+            coverage: self
+                .all_kinds()
+                .into_iter()
+                .map(|kind| JsonCoverage::new(&tally.coverage, kind))
+                .collect(),
             idle: &self.idle,
         })
     }
 }
 
-impl ShownGap<'_> {
-    fn of(gap: &Gap) -> ShownGap<'_> {
-        ShownGap { why: &gap.why, again: gap.again.as_deref() }
+impl JsonGap<'_> {
+    fn new(gap: &Gap) -> JsonGap<'_> {
+        JsonGap { why: &gap.why, again: gap.again.as_deref() }
     }
 }
 
-impl Counted<'_> {
-    fn of(is_asked: bool, count: Option<&Count>) -> Counted<'_> {
+impl JsonCount<'_> {
+    fn new(is_asked: bool, count: Option<&Count>) -> JsonCount<'_> {
         let none = Count::default();
         let Count { holds, violated, inconclusive, first, .. } = count.unwrap_or(&none);
         let unsaid = count.and_then(|count| count.unsaid.as_ref());
-        let runs = counted(count.unwrap_or(&none));
+        let runs = partly_decided(count.unwrap_or(&none));
         let (range, interval) = (runs.range(), runs.exact(Confidence::P95));
-        Counted {
+        JsonCount {
             is_asked,
             holds: *holds,
             violated: *violated,
@@ -170,10 +174,10 @@ impl Counted<'_> {
     }
 }
 
-impl Bound {
-    fn of(bound: &WaitBound) -> Bound {
+impl JsonBound {
+    fn new(bound: &WaitBound) -> JsonBound {
         let ns = |time: Option<Duration>| time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        Bound {
+        JsonBound {
             obtain_within_ns: ns(bound.obtain_within),
             obtain_free_within_ns: ns(bound.obtain_free_within),
             after_faults: bound.after_faults,
@@ -182,16 +186,16 @@ impl Bound {
     }
 }
 
-impl Found<'_> {
-    fn of<'a>(example: &'a Counterexample, shown: &'a Shown) -> Found<'a> {
+impl JsonExample<'_> {
+    fn new<'a>(example: &'a Counterexample, shown: &'a ReplayHints) -> JsonExample<'a> {
         let Counterexample { target, first, shrunk, is_real, .. } = example;
-        Found {
+        JsonExample {
             what: super::name_of(*target),
             first_seed: first.to_string(),
             seed: shrunk.seed.to_string(),
             causes: causes(&shrunk.scenario.faults),
-            before: ShownSize::of(shrunk.before),
-            after: ShownSize::of(shrunk.after),
+            before: JsonSize::new(shrunk.before),
+            after: JsonSize::new(shrunk.after),
             is_minimal: shrunk.is_minimal,
             through_redis_rs: *is_real,
             files: &shown.files,
@@ -200,17 +204,17 @@ impl Found<'_> {
     }
 }
 
-impl ShownSize {
-    fn of(size: Size) -> ShownSize {
+impl JsonSize {
+    fn new(size: Size) -> JsonSize {
         let Size { faults, clients, steps, nodes } = size;
-        ShownSize { faults, clients, steps, nodes }
+        JsonSize { faults, clients, steps, nodes }
     }
 }
 
-impl Covered {
-    fn of(coverage: &Coverage, kind: &'static str) -> Covered {
+impl JsonCoverage {
+    fn new(coverage: &Coverage, kind: &'static str) -> JsonCoverage {
         let of_kind = coverage.kind(kind);
         let at = of_kind.at.iter().map(|(place, count)| (place.as_str(), *count)).collect();
-        Covered { kind, drawn: of_kind.drawn, struck: of_kind.struck, at }
+        JsonCoverage { kind, drawn: of_kind.drawn, struck: of_kind.struck, at }
     }
 }

@@ -10,7 +10,7 @@ pub(super) const NO_RATE: &str = "-";
 const VIOLATED_MIN: u64 = 10;
 
 /// A predicate's runs, as statistics counts them.
-pub(crate) fn counted(count: &Count) -> PartlyDecided {
+pub(crate) fn partly_decided(count: &Count) -> PartlyDecided {
     let Count { holds, violated, inconclusive, .. } = count;
     PartlyDecided::new(*violated, *inconclusive, holds + violated + inconclusive)
 }
@@ -25,7 +25,7 @@ pub(super) fn rate(count: &Count) -> String {
 }
 
 fn words(count: &Count) -> Option<String> {
-    let runs = counted(count);
+    let runs = partly_decided(count);
     if count.violated == 0 {
         return Some(bound_words(runs.upper_bound(Confidence::P95)?, Scale::Share));
     }

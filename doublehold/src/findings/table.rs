@@ -1,6 +1,6 @@
 //! Tables of counts: as plain text for terminals, as Markdown for pages. Pure.
 
-use doublehold_render::layout::{left, right, widths};
+use doublehold_render::layout::{align_left, align_right, widths};
 
 /// A way to lay out a table.
 pub(super) trait Table {
@@ -26,12 +26,12 @@ impl Table for Plain {
         let widths = widths(&all);
         let part = |columns: &[usize]| {
             let line = |row: &Vec<String>| {
-                let rest = columns.iter().map(|&it| MARGIN.to_owned() + &right(&row[it], widths[it]));
-                format!("{MARGIN}{}{}\n", left(&row[0], widths[0]), rest.collect::<String>())
+                let rest = columns.iter().map(|&it| MARGIN.to_owned() + &align_right(&row[it], widths[it]));
+                format!("{MARGIN}{}{}\n", align_left(&row[0], widths[0]), rest.collect::<String>())
             };
             all.iter().map(line).collect::<String>()
         };
-        let parts: Vec<String> = self.folded(&widths).iter().map(|columns| part(columns)).collect();
+        let parts: Vec<String> = self.fold_columns(&widths).iter().map(|columns| part(columns)).collect();
         parts.join("\n")
     }
 }
@@ -41,7 +41,7 @@ const MARGIN: &str = "  ";
 
 impl Plain {
     /// The columns after the first, in parts that fit on a line beside it: at least one each.
-    fn folded(&self, widths: &[usize]) -> Vec<Vec<usize>> {
+    fn fold_columns(&self, widths: &[usize]) -> Vec<Vec<usize>> {
         let taken = |width: usize| MARGIN.len() + width;
         let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
         let mut used = taken(widths[0]);

@@ -67,7 +67,7 @@ fn bounds() -> impl Strategy<Value = Option<WaitBound>> {
         scenario.limits.obtain_within = obtain_within;
         scenario.limits.obtain_free_within = obtain_free_within;
         scenario.limits.after_faults = after_faults;
-        let bound = WaitBound::of(&scenario, StatedBy::Scenario);
+        let bound = WaitBound::from_scenario(&scenario, StatedBy::Scenario);
         let stated =
             WaitBound { obtain_within, obtain_free_within, after_faults, stated_by: StatedBy::Scenario };
         match (obtain_within, obtain_free_within) {
@@ -90,7 +90,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             kinds,
             idle: Vec::new(),
             found: Vec::new(),
-            outside: None,
+            nondeterminism: None,
             command: "doublehold check it".to_owned(),
         },
     )
@@ -261,7 +261,7 @@ fn of_nothing() -> Findings {
         kinds: Vec::new(),
         idle: Vec::new(),
         found: Vec::new(),
-        outside: None,
+        nondeterminism: None,
         command: String::new(),
     }
 }
@@ -302,9 +302,12 @@ fn a_counterexample_is_told_with_what_is_doubtful_about_it() {
     (example.shrunk.is_minimal, example.shrunk.others) = (true, (50, 100));
     let Size { faults, clients, steps, nodes } = example.shrunk.before;
     assert_eq!((faults, clients, nodes), (1, 2, 1), "or the words below are others");
-    let shown =
-        Shown { files: vec!["a.toml".to_owned()], run: "run a".to_owned(), replay: "replay b".to_owned() };
-    let words = |example: &Counterexample, shown: &Shown| -> Vec<String> {
+    let shown = ReplayHints {
+        files: vec!["a.toml".to_owned()],
+        run: "run a".to_owned(),
+        replay: "replay b".to_owned(),
+    };
+    let words = |example: &Counterexample, shown: &ReplayHints| -> Vec<String> {
         words_of(example, shown, WIDTH).lines().map(str::to_owned).collect()
     };
     let sure = words(&example, &shown);
@@ -337,7 +340,7 @@ fn a_counterexample_is_told_with_what_is_doubtful_about_it() {
     assert_eq!(lines_more(&example), ["  the same happens from 49 of 100 other seeds", &format!("  {luck}")]);
     (example.is_real, example.shrunk.others) = (false, (50, 100));
     assert!(matches!(&lines_more(&example)[..], [line] if line.contains("and not through redis-rs")));
-    assert_eq!(words(&example, &Shown::default()).len(), sure.len() + 1 - 3);
+    assert_eq!(words(&example, &ReplayHints::default()).len(), sure.len() + 1 - 3);
 
     let told = format!("\n\n{}\n", words_of(&example, &shown, WIDTH));
     let findings = Findings { found: vec![(example, shown)], ..of_nothing() };

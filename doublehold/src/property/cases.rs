@@ -22,7 +22,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub(super) fn of(plan: &Plan) -> Case {
+    pub(super) fn from_plan(plan: &Plan) -> Case {
         Case { scenario: plan.scenario.clone(), seed: plan.seed }
     }
 }
@@ -38,7 +38,7 @@ impl<E: Engine> Cases<E> {
         &self.cases[number.0 as usize - 1]
     }
 
-    fn prepared(&self, case: &Case) -> E::Prepared {
+    fn prepare_case(&self, case: &Case) -> E::Prepared {
         self.engine.prepare(&case.scenario).expect("a scenario that was checked can be run")
     }
 }
@@ -50,16 +50,16 @@ impl<E: Engine + Send + Sync> Prepared for Cases<E> {
     fn judge(&self, number: impl Into<Seed>) -> Summary {
         let number = number.into();
         let case = self.case(number);
-        Summary { seed: number, ..self.prepared(case).judge(case.seed) }
+        Summary { seed: number, ..self.prepare_case(case).judge(case.seed) }
     }
 
     fn run(&self, number: impl Into<Seed>) -> Report {
         let case = self.case(number.into());
-        self.prepared(case).run(case.seed)
+        self.prepare_case(case).run(case.seed)
     }
 
     fn run_traced(&self, number: impl Into<Seed>) -> (Report, Vec<Self::Record>) {
         let case = self.case(number.into());
-        self.prepared(case).run_traced(case.seed)
+        self.prepare_case(case).run_traced(case.seed)
     }
 }

@@ -30,10 +30,10 @@ pub(super) struct Draws {
 impl Draws {
     /// So many cases, unless the environment says otherwise.
     pub(super) fn asked_for(cases: u64) -> Result<Draws, PropertyError> {
-        Draws::read(cases, |name| env::var(name).ok())
+        Draws::from_variables(cases, |name| env::var(name).ok())
     }
 
-    fn read(cases: u64, variable: impl Fn(&str) -> Option<String>) -> Result<Draws, PropertyError> {
+    fn from_variables(cases: u64, variable: impl Fn(&str) -> Option<String>) -> Result<Draws, PropertyError> {
         let number = |name: &'static str, least: u64, most: u64| match variable(name) {
             None => Ok(None),
             Some(value) => match value.parse() {
@@ -93,7 +93,7 @@ mod tests {
             let value = move |name: &str| {
                 set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
             };
-            Draws::read(cases, value).map_err(|error| error.to_string())
+            Draws::from_variables(cases, value).map_err(|error| error.to_string())
         };
         assert_eq!(read(10, &[]), Ok(Draws { cases: 10, seed: 0 }));
         assert_eq!(read(10, &[(RNG_SEED, "0")]), Ok(Draws { cases: 10, seed: 0 }));

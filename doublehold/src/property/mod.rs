@@ -5,7 +5,7 @@
 //! use doublehold::property::{Property, Worlds};
 //!
 //! # fn test(my_lock: impl LockKind<SimEnv>) -> Result<(), ScenarioError> {
-//! let worlds = Worlds::of(&my_lock).clients(2..=3).weather(["pauses-only"]);
+//! let worlds = Worlds::new(&my_lock).clients(2..=3).weather(["pauses-only"]);
 //! Property::new("frees its own lock only", my_lock).holds(&[Predicate::WR]).check(worlds.scenarios()?);
 //! # Ok(())
 //! # }
@@ -66,7 +66,7 @@ pub use worlds::{Topology, Worlds};
 use self::cases::{Case, Cases};
 use self::draws::Draws;
 use crate::check::names;
-use crate::outside::{self, Outside, Watched};
+use crate::nondeterminism::{self, Nondeterminism, Watched};
 
 /// How many cases there are if nobody says, as with proptest.
 const CASES: u64 = 256;
@@ -91,15 +91,15 @@ pub struct Property<E: TakesLocks = OwnLocks> {
 impl Property {
     /// A property of `lock`. Its regressions are in a folder of this name, so that no two should share one.
     pub fn new(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property {
-        Property::on(name, lock)
+        Property::new_on(name, lock)
     }
 }
 
 impl<E: TakesLocks> Property<E> {
-    /// The same on another engine than the kernel: `Property::<Other>::on(…)`.
-    pub fn on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
+    /// The same on another engine than the kernel: `Property::<Other>::new_on(…)`.
+    pub fn new_on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
         let (name, descriptor) = (name.into(), lock.descriptor());
-        let regressions = Path::new(REGRESSIONS).join(names::joined([name.as_str()]));
+        let regressions = Path::new(REGRESSIONS).join(names::join_names([name.as_str()]));
         Property {
             name,
             lock: descriptor.name,
@@ -157,16 +157,20 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     /// If nothing can be drawn or run. What the lock does wrong is no error: it is in the result.
     pub fn run(self, scenarios: impl Strategy<Value = Scenario>) -> Result<Tested, PropertyError> {
         let draws = Draws::asked_for(self.cases)?;
-        let plans =
-            self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
+        let plans = self
+            .regressions
+            .as_deref()
+            .map(|folder| regressions::read_plans(folder, &self.locks.descriptors()));
         let plans = plans.transpose()?.unwrap_or_default();
         let engine = E::from_locks(self.locks.clone());
         let replayed = plans.len() as u64;
-        let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
+        let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::from_plan(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
-        let watched =
-            Watched::new(QuietPanics::new(Cases { engine: E::from_locks(self.locks.clone()), cases }), Seed(1));
+        let watched = Watched::new(
+            QuietPanics::new(Cases { engine: E::from_locks(self.locks.clone()), cases }),
+            Seed(1),
+        );
         let watched = Arc::new(watched);
         let tally =
             run_many(&watched, &Many::new(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
@@ -179,19 +183,21 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
             patience: stuck.patience,
         };
         let tally = tally.map_err(stuck)?;
-        let outside = watched.reached(tally.runs, self.patience).map_err(stuck)?;
+        let outside = watched.detect(tally.runs, self.patience).map_err(stuck)?;
         let real_time = || {
-            cases.hush(|all| outside::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience))
+            cases.hush(|all| {
+                nondeterminism::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience)
+            })
         };
         if let Some(outside) = outside.or_else(real_time) {
             let of_case = |number: Seed| cases.hush(|all| all.case(number).seed);
-            return Err(outside.at(of_case).into());
+            return Err(outside.with_seeds(of_case).into());
         }
         let broken = match self.first(&tally) {
             None => None,
             Some(number) => match plans.get(number.0 as usize - 1) {
                 Some((path, plan)) => Some(cases.hush(|_| self.still_broken(&engine, path, plan))?),
-                None => Some(self.broken(&engine, cases, number, number.0 - replayed)?),
+                None => Some(self.shrink_case(&engine, cases, number, number.0 - replayed)?),
             },
         };
         let Property { name, lock, holds, .. } = self;
@@ -217,15 +223,15 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     fn still_broken(&self, engine: &E, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
         let prepared = engine.prepare(&plan.scenario)?;
         let run = prepared.judge(plan.seed);
-        let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
+        let target = self.target(|target| target.is_in(&run)).ok_or(Nondeterminism::OtherRun(plan.seed))?;
         let report = prepared.run(plan.seed);
         let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
         let report = doublehold_scenarios::Report { replays: Some(plan.compare_replay(&report)), ..report };
-        Ok(Broken::again(target, path, report))
+        Ok(Broken::from_regression(target, path, report))
     }
 
     /// A case that was drawn, made as small as it gets.
-    fn broken(
+    fn shrink_case(
         &self,
         engine: &E,
         cases: &QuietPanics<Cases<E>>,
@@ -235,15 +241,17 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let run = cases.judge(number);
         cases.hush(|all| {
             let Case { scenario, seed } = all.case(number);
-            let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(*seed))?;
+            let target = self.target(|target| target.is_in(&run)).ok_or(Nondeterminism::OtherRun(*seed))?;
             let example = counterexample(engine, engine, (scenario, *seed, target), &Effort::default());
             let example = example.map_err(|error| match error {
-                ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
+                ShrinkError::NoExample { seed, .. } => Nondeterminism::OtherRun(seed).into(),
                 other => PropertyError::Shrink(other),
             })?;
-            let plan =
-                self.regressions.as_deref().map(|folder| regressions::write(folder, target, &example.report));
-            Ok(Broken::found(drawn, example, plan))
+            let plan = self
+                .regressions
+                .as_deref()
+                .map(|folder| regressions::write_plan(folder, target, &example.report));
+            Ok(Broken::from_case(drawn, example, plan))
         })
     }
 }
@@ -327,7 +335,7 @@ pub enum PropertyError {
     },
     /// Something from outside the simulation reaches into runs. Its seed is that of the run, not the case's number.
     #[error(transparent)]
-    Outside(#[from] Outside),
+    Nondeterminism(#[from] Nondeterminism),
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),

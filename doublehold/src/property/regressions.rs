@@ -13,7 +13,7 @@ use super::PropertyError;
 use crate::findings::name_of;
 
 /// All plans of the folder, by their names. No folder is none.
-pub(super) fn read(folder: &Path, locks: &[Descriptor]) -> Result<Vec<(PathBuf, Plan)>, PropertyError> {
+pub(super) fn read_plans(folder: &Path, locks: &[Descriptor]) -> Result<Vec<(PathBuf, Plan)>, PropertyError> {
     let failed = |source| PropertyError::Folder { folder: folder.to_owned(), source };
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -38,7 +38,7 @@ pub(super) fn read(folder: &Path, locks: &[Descriptor]) -> Result<Vec<(PathBuf, 
 pub(super) type Written = Result<PathBuf, (PathBuf, String)>;
 
 /// Writes a run's plan. The same run has the same name.
-pub(super) fn write(folder: &Path, target: Target, report: &Report) -> Written {
+pub(super) fn write_plan(folder: &Path, target: Target, report: &Report) -> Written {
     let path = folder.join(format!("{}-{}.plan", name_of(target), report.trace_hash));
     let text = Plan::from_report(report).to_toml().map_err(|error| error.to_string());
     let written = text.and_then(|text| {

@@ -49,7 +49,7 @@ pub fn switches(lock: &Descriptor, nodes: usize) -> BoxedStrategy<Switches> {
 /// What one switch may be: a word, or something of its kind.
 fn value(switch: &Switch, nodes: usize) -> BoxedStrategy<Value> {
     let words: Vec<Value> = switch.words.iter().map(|word| Value::from(*word)).collect();
-    let of_kind = switch.kind.map(|kind| of_kind(kind, switch.default.as_ref(), nodes));
+    let of_kind = switch.kind.map(|kind| values_of_kind(kind, switch.default.as_ref(), nodes));
     match (words.is_empty(), of_kind) {
         (true, Some(of_kind)) => of_kind,
         (false, Some(of_kind)) => prop_oneof![of_kind, select(words)].boxed(),
@@ -57,7 +57,7 @@ fn value(switch: &Switch, nodes: usize) -> BoxedStrategy<Value> {
     }
 }
 
-fn of_kind(kind: Kind, default: Option<&Value>, nodes: usize) -> BoxedStrategy<Value> {
+fn values_of_kind(kind: Kind, default: Option<&Value>, nodes: usize) -> BoxedStrategy<Value> {
     match kind {
         Kind::Flag => any::<bool>().prop_map(Value::from).boxed(),
         Kind::Number { least, most } => {

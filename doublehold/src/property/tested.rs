@@ -13,7 +13,7 @@ use doublehold_text::group_digits;
 use doublehold_text::list;
 
 use super::regressions::Written;
-use crate::findings::{self, Shown, counted};
+use crate::findings::{self, ReplayHints, partly_decided};
 use doublehold_render::style::Style;
 use doublehold_render::text;
 
@@ -55,10 +55,10 @@ pub struct Broken {
 
 impl Broken {
     /// By a regression.
-    pub(super) fn again(target: Target, path: &Path, report: Report) -> Broken {
+    pub(super) fn from_regression(target: Target, path: &Path, report: Report) -> Broken {
         let path_shown = path.display();
         let replay = "run this test again: it replays the plan before anything is drawn";
-        let picture = text::run(&report, replay, &Style::UNICODE);
+        let picture = text::render_run(&report, replay, &Style::UNICODE);
         let hash = report.trace_hash.to_string();
         let same = report.replays.as_ref().map(|it| format!("  {}\n", it.words(&hash))).unwrap_or_default();
         let text = format!("{target}, as in the regression\n  file: {path_shown}\n{same}\n{picture}");
@@ -66,8 +66,8 @@ impl Broken {
     }
 
     /// By a case that was drawn.
-    pub(super) fn found(case: u64, example: Counterexample, plan: Option<Written>) -> Broken {
-        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
+    pub(super) fn from_case(case: u64, example: Counterexample, plan: Option<Written>) -> Broken {
+        let words = findings::words_of(&example, &ReplayHints::default(), Style::DEFAULT_WIDTH);
         let (kept, replay) = match &plan {
             None => (String::new(), "run this test again: the same cases are drawn"),
             Some(Ok(path)) => (
@@ -79,7 +79,7 @@ impl Broken {
                 "run this test again: the same cases are drawn",
             ),
         };
-        let picture = text::run(&example.report, replay, &Style::UNICODE);
+        let picture = text::render_run(&example.report, replay, &Style::UNICODE);
         let text = format!("case {case}: {words}{kept}\n{picture}");
         let Counterexample { target, shrunk, report, .. } = example;
         Broken {
@@ -108,16 +108,16 @@ impl Tested {
             let why = refused.map(|(case, why)| format!("; the last refusal, in case {case}: {why}"));
             gaps.push(format!("no call was ever granted the lock{}", why.unwrap_or_default()));
         }
-        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided_gap(*predicate)));
         gaps
     }
 }
 
 impl Tested {
     /// That too many cases did not decide a predicate, and why the first did not.
-    fn undecided(&self, predicate: Predicate) -> Option<String> {
+    fn undecided_gap(&self, predicate: Predicate) -> Option<String> {
         let count = self.tally.count(predicate);
-        let (is_nearly_all, (case, why)) = (counted(&count).is_nearly_all(), count.unsaid?);
+        let (is_nearly_all, (case, why)) = (partly_decided(&count).is_nearly_all(), count.unsaid?);
         let so_often = match count.holds + count.violated {
             0 => "was never decided".to_owned(),
             _ => format!(

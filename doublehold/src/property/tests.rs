@@ -178,7 +178,7 @@ fn of_each_switch_every_value_that_it_may_have_is_drawn_and_no_other() {
 #[test]
 fn of_each_number_of_a_world_every_value_is_drawn_and_no_other() {
     let lock = |name: &str| descriptors().into_iter().find(|lock| lock.name == name).expect("it is there");
-    let worlds = Worlds::described(lock("redlock"))
+    let worlds = Worlds::from_descriptor(lock("redlock"))
         .nodes(2..=12)
         .clients(1..=4)
         .rounds(3..=5)
@@ -200,7 +200,7 @@ fn of_each_number_of_a_world_every_value_is_drawn_and_no_other() {
     let kept: BTreeSet<String> = all.iter().map(|it| format!("{:?}", it.persistence)).collect();
     assert_eq!(kept, ["Always", "None"].map(str::to_owned).into());
     assert!(all.iter().all(|it| !it.replicated));
-    let replicated = Worlds::described(lock("replicated")).topologies();
+    let replicated = Worlds::from_descriptor(lock("replicated")).topologies();
     assert!(drawn(&replicated, 20).iter().all(|it| it.replicated));
 }
 
@@ -212,7 +212,7 @@ fn known(name: &str) -> Descriptor {
 #[test]
 fn a_world_is_small_unless_told_otherwise() {
     for (name, nodes) in [("single", 1..=1), ("replicated", 2..=3), ("redlock", 1..=5)] {
-        let all = drawn(&Worlds::described(known(name)).topologies(), 400);
+        let all = drawn(&Worlds::from_descriptor(known(name)).topologies(), 400);
         let seen = |of: fn(&Topology) -> u64| all.iter().map(of).collect::<BTreeSet<u64>>();
         assert_eq!(seen(|it| it.nodes as u64), nodes.collect(), "{name}");
         assert_eq!(seen(|it| it.clients as u64), (2..=3).collect(), "{name}");
@@ -242,7 +242,7 @@ fn what_is_drawn_is_in_the_scenario() {
     };
     lock.switches = lock.switches.iter().cloned().chain([own]).collect();
     let (first, second) = (Duration::from_secs(1), Duration::from_secs(2));
-    let worlds = Worlds::described(lock).ttl(second..=Duration::ZERO).weather(["cloud"]);
+    let worlds = Worlds::from_descriptor(lock).ttl(second..=Duration::ZERO).weather(["cloud"]);
     let worlds =
         worlds.with(|scenario| scenario.limits.events = 1).with(|scenario| scenario.limits.events += 7);
     let all = drawn(&worlds.scenarios().expect("a bound is at least its beginning"), 200);
@@ -336,18 +336,21 @@ fn each_run_has_a_file_of_its_own_also_if_two_have_one_seed() {
     let run = |name: &str| SimEngine.run(&catalog::load(name, &[]).expect("in the catalogue"), 1);
     let target = Target::Violates(Predicate::P2);
     let reports = [run("clock-jump"), run("lease-pause")];
-    let write = |report| regressions::write(&folder, target, report).expect("there is room");
+    let write = |report| regressions::write_plan(&folder, target, report).expect("there is room");
     let mut paths: Vec<PathBuf> = reports.iter().map(write).collect();
     assert_eq!(write(&reports[0]), paths[0], "the same run has the same name");
     for other in ["notes.txt", "notes"] {
         std::fs::write(folder.join(other), "not a plan").expect("there is room");
     }
-    let read = regressions::read(&folder, &descriptors()).expect("they were written");
+    let read = regressions::read_plans(&folder, &descriptors()).expect("they were written");
     for (report, path) in reports.iter().zip(&paths) {
         let plan = read.iter().find(|(of, _)| of == path).map(|(_, plan)| plan);
         assert_eq!(plan, Some(&Plan::from_report(report)), "{}", path.display());
     }
     paths.sort();
     assert_eq!(read.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), paths);
-    assert_eq!(regressions::read(&folder.join("not there"), &descriptors()).map(|it| it.len()).ok(), Some(0));
+    assert_eq!(
+        regressions::read_plans(&folder.join("not there"), &descriptors()).map(|it| it.len()).ok(),
+        Some(0)
+    );
 }

@@ -44,7 +44,7 @@ pub fn weathers(presets: &[&str]) -> Result<BoxedStrategy<Weather>, ScenarioErro
     let windows: Vec<Duration> = presets.iter().map(|weather| weather.window).collect();
     let window =
         if windows.is_empty() { Just(Duration::from_secs(20)).boxed() } else { select(windows).boxed() };
-    let at_steps = select(vec![Probability::NEVER, Probability::HALF, whole()]);
+    let at_steps = select(vec![Probability::NEVER, Probability::HALF, certainty()]);
     let several = move |window: Duration| lines.iter().map(|fault| line(fault, window)).collect::<Vec<_>>();
     let drawn = window.prop_flat_map(move |window| (Just(window), several(window)));
     let weather = (drawn, any::<bool>(), at_steps).prop_map(|((window, faults), swarm, at_steps)| Weather {
@@ -56,7 +56,7 @@ pub fn weathers(presets: &[&str]) -> Result<BoxedStrategy<Weather>, ScenarioErro
     Ok(weather.no_shrink().boxed())
 }
 
-fn whole() -> Probability {
+fn certainty() -> Probability {
     Probability::new(1, 1).expect("one of one is a chance")
 }
 
@@ -66,7 +66,7 @@ fn line(fault: &RandomFault, window: Duration) -> BoxedStrategy<Option<RandomFau
     let often = select(vec![1_u32, 2, 4, 8]);
     let drawn = (any::<bool>(), often, part(), part()).prop_map(move |(is_there, quarters, long, strong)| {
         let every = (fault.every * quarters / 4).max(window / MEAN_MAX);
-        let weaker = |law: &Option<DelayLaw>, part| law.as_ref().map(|law| divided(law, part));
+        let weaker = |law: &Option<DelayLaw>, part| law.as_ref().map(|law| divide_law(law, part));
         let (lasting, by) = (weaker(&fault.lasting, long), weaker(&fault.by, strong));
         is_there.then(|| RandomFault { every, lasting, by, ..fault.clone() })
     });
@@ -78,7 +78,7 @@ fn part() -> impl Strategy<Value = u32> {
 }
 
 /// The law of which every draw is so much shorter.
-fn divided(law: &DelayLaw, by: u32) -> DelayLaw {
+fn divide_law(law: &DelayLaw, by: u32) -> DelayLaw {
     match law {
         DelayLaw::Fixed(always) => DelayLaw::Fixed(*always / by),
         DelayLaw::Uniform { min, max } => DelayLaw::Uniform { min: *min / by, max: *max / by },

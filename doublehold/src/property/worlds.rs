@@ -81,12 +81,12 @@ impl Worlds {
     /// Worlds for a lock: as many nodes as it runs on (1; a master and 1 or 2 replicas; 1 to 5), 2 or 3 clients
     /// with 1 or 2 rounds, leases of 2 s to 8 s, delays of up to 10 ms, any persistence, every switch. No random
     /// faults without [`Worlds::weather`].
-    pub fn of(lock: &impl LockKind<SimEnv>) -> Worlds {
-        Worlds::described(lock.descriptor())
+    pub fn new(lock: &impl LockKind<SimEnv>) -> Worlds {
+        Worlds::from_descriptor(lock.descriptor())
     }
 
     /// The same for a lock of which this is known.
-    pub fn described(lock: Descriptor) -> Worlds {
+    pub fn from_descriptor(lock: Descriptor) -> Worlds {
         let nodes = match lock.nodes {
             Nodes::One => 1..=1,
             Nodes::Replicated => 2..=3,
@@ -160,7 +160,7 @@ impl Worlds {
     /// ```
     /// # use doublehold::property::Worlds;
     /// # let lock = doublehold_lockimpl::descriptors().remove(0);
-    /// let worlds = Worlds::described(lock).with(|scenario| scenario.limits.events = 100_000);
+    /// let worlds = Worlds::from_descriptor(lock).with(|scenario| scenario.limits.events = 100_000);
     /// ```
     #[must_use]
     pub fn with(self, change: impl Fn(&mut Scenario) + Send + Sync + 'static) -> Worlds {
@@ -177,12 +177,13 @@ impl Worlds {
         let replicated = self.lock.nodes == Nodes::Replicated;
         let millis = |it: Duration| u64::try_from(it.as_millis()).unwrap_or(u64::MAX);
         let micros = |it: Duration| u64::try_from(it.as_micros()).unwrap_or(u64::MAX);
-        let ttl = ttls(ordered(millis(*self.ttl.start())..=millis(*self.ttl.end())));
-        let delays = ordered(micros(*self.delays.start())..=micros(*self.delays.end()));
+        let ttl = ttls(order_bounds(millis(*self.ttl.start())..=millis(*self.ttl.end())));
+        let delays = order_bounds(micros(*self.delays.start())..=micros(*self.delays.end()));
         let persistence =
             if self.persistence.is_empty() { vec![Persistence::None] } else { self.persistence.clone() };
         let nodes = *self.nodes.start().min(&NODES.len())..=*self.nodes.end().min(&NODES.len());
-        let hosts = (ordered(nodes), ordered(self.clients.clone()), ordered(self.rounds.clone()));
+        let hosts =
+            (order_bounds(nodes), order_bounds(self.clients.clone()), order_bounds(self.rounds.clone()));
         let drawn = (hosts, ttl, select(persistence), delays.clone(), delays);
         let topology =
             drawn.prop_map(move |((nodes, clients, rounds), ttl, persistence, one, other)| Topology {
@@ -207,7 +208,7 @@ impl Worlds {
         let presets: Vec<&str> = self.weather.iter().map(String::as_str).collect();
         let weather =
             if presets.is_empty() { Just(None).boxed() } else { weathers(&presets)?.prop_map(Some).boxed() };
-        self.scenario(&self.least(), None, None)?;
+        self.scenario(&self.smallest_topology(), None, None)?;
         let (lock, worlds) = (self.lock.clone(), self.clone());
         let with_switches = self.topologies().prop_flat_map(move |topology| {
             let switches = switches(&lock, topology.nodes);
@@ -235,18 +236,18 @@ impl Worlds {
             scenario.weather = weather.clone();
             change(scenario);
         });
-        world.scenario(self.lock.name, self.known())
+        world.scenario(self.lock.name, self.known_locks())
     }
 
     /// The locks that a scenario can name.
-    fn known(&self) -> Vec<Descriptor> {
+    fn known_locks(&self) -> Vec<Descriptor> {
         let mut known = doublehold_lockimpl::descriptors();
         known.retain(|lock| lock.name != self.lock.name);
         known.push(self.lock.clone());
         known
     }
 
-    fn least(&self) -> Topology {
+    fn smallest_topology(&self) -> Topology {
         Topology {
             nodes: *self.nodes.start(),
             replicated: self.lock.nodes == Nodes::Replicated,
@@ -268,7 +269,7 @@ fn ttls(millis: RangeInclusive<u64>) -> BoxedStrategy<u64> {
     prop_oneof![millis, seconds.prop_map(|seconds| seconds * 1_000)].boxed()
 }
 
-fn ordered<T: Clone + Ord>(range: RangeInclusive<T>) -> RangeInclusive<T> {
+fn order_bounds<T: Clone + Ord>(range: RangeInclusive<T>) -> RangeInclusive<T> {
     let (start, end) = range.into_inner();
     let end = end.max(start.clone());
     start..=end

@@ -5,7 +5,7 @@
 mod own_counter;
 mod own_lock;
 mod own_lock_several;
-mod own_outside;
+mod own_nondeterminism;
 mod own_weather;
 mod own_world;
 mod own_wrong_release;

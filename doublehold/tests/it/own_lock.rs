@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use doublehold::check::{
     Acquired, BoxLock, Check, CheckError, Checked, Client, ConfigError, Count, Descriptor, Env, Existing,
-    Fault, Grant, Guard, Lock, LockKind, Mark, MultiplexedConnection, NodeName, Nodes, Outside, Predicate,
-    Refusal, Released, Seed, SimEnv, Switches, Task, Token, Wanted, When, World, check, replay,
+    Fault, Grant, Guard, Lock, LockKind, Mark, MultiplexedConnection, NodeName, Nodes, Nondeterminism,
+    Predicate, Refusal, Released, Seed, SimEnv, Switches, Task, Token, Wanted, When, World, check, replay,
 };
 use redis::RedisResult;
 
@@ -292,7 +292,9 @@ fn a_lock_that_counts_in_a_static_is_said_to_be_another_each_time() {
         set_nx(redis, client, wanted).await
     };
     let world = two_clients().ttl(Duration::from_millis(900));
-    let Err(CheckError::Outside(Outside::Another(_))) = few(&world, plain("counts", counts)).run() else {
+    let Err(CheckError::Nondeterminism(Nondeterminism::OtherRun(_))) =
+        few(&world, plain("counts", counts)).run()
+    else {
         panic!("it is not said")
     };
 }

@@ -94,7 +94,7 @@ fn lock(mended: bool) -> impl LockKind<SimEnv> {
 
 /// Small ones: a debug build makes a hundred runs of them a second.
 fn worlds(release: &'static str) -> Worlds {
-    Worlds::of(&lock(false))
+    Worlds::new(&lock(false))
         .clients(2..=2)
         .rounds(2..=2)
         .program(["acquire", "work 50ms..1s", "release"])
@@ -126,7 +126,7 @@ fn everything_that_is_drawn_could_be_a_file() {
     let locks = doublehold_lockimpl::descriptors();
     let each = 256 / locks.len() as u32 + 1;
     for lock in &locks {
-        let drawn = Worlds::described(lock.clone()).clients(2..=4).weather(["cloud", "hostile"]);
+        let drawn = Worlds::from_descriptor(lock.clone()).clients(2..=4).weather(["cloud", "hostile"]);
         let mut seen = BTreeSet::new();
         let strategy = drawn.scenarios().unwrap();
         let mut runner = TestRunner::new_with_rng(cases(each), fixed());
@@ -256,7 +256,7 @@ fn what_never_says_anything_is_no_pass() {
 
 #[test]
 fn the_locks_own_configuration_is_drawn_and_is_in_the_plan() {
-    let drawn = Worlds::of(&lock(false)).clients(2..=2).rounds(2..=2).weather(["pauses-only"]);
+    let drawn = Worlds::new(&lock(false)).clients(2..=2).rounds(2..=2).weather(["pauses-only"]);
     let drawn = drawn.ttl(Duration::from_millis(1500)..=Duration::from_secs(2));
     let drawn = drawn.program(["acquire", "work 50ms..1s", "release"]).scenarios().unwrap();
     let drawn = drawn.prop_filter("is another property", |scenario| {

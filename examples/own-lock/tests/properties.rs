@@ -8,7 +8,7 @@ use doublehold::check::{Predicate, ScenarioError};
 use doublehold::property::{Property, Worlds};
 
 fn worlds() -> Worlds {
-    Worlds::of(&own::lock())
+    Worlds::new(&own::lock())
         .clients(2..=2)
         .program(["acquire", "work 50ms..1s", "check", "release"])
         .ttl(Duration::from_secs(1)..=Duration::from_secs(3))

@@ -102,7 +102,7 @@ pub fn main() -> ExitCode {
         Err(refusal) => {
             let typed: Vec<String> =
                 std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
-            if let Some(meant) = no_command(&refusal).or_else(|| numbers::refused(&refusal, &typed)) {
+            if let Some(meant) = no_command(&refusal).or_else(|| numbers::better_refusal(&refusal, &typed)) {
                 output::inform(&mark_controls(&format!("error: {meant}")));
                 return ExitCode::from(BAD_USAGE);
             }
@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
 /// What was meant by a word in the place of a command that is none.
 fn no_command(refusal: &clap::Error) -> Option<CliError> {
     match refusal.get(ContextKind::InvalidSubcommand)? {
-        ContextValue::String(word) => commands::meant::no_command(word),
+        ContextValue::String(word) => commands::kind_hints::no_command(word),
         _ => None,
     }
 }

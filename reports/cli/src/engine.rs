@@ -11,7 +11,7 @@ use crate::error::CliError;
 
 /// The option of every command that runs scenarios.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Choice {
+pub(crate) struct EngineChoice {
     /// The simulator that runs it; a plan has its own [default: sim]
     #[arg(long, value_name = "ENGINE")]
     engine: Option<Name>,
@@ -26,16 +26,16 @@ pub(crate) enum Name {
     Turmoil,
 }
 
-impl Choice {
+impl EngineChoice {
     /// The engine of that name in a plan or a report.
-    pub(crate) fn named(name: &str) -> Option<Choice> {
+    pub(crate) fn from_name(name: &str) -> Option<EngineChoice> {
         let engine = Name::value_variants().iter().copied();
-        engine.map(|engine| Choice { engine: Some(engine) }).find(|choice| choice.name() == name)
+        engine.map(|engine| EngineChoice { engine: Some(engine) }).find(|choice| choice.name() == name)
     }
 
     /// The engine that a plan was made on, which another must not replay.
-    pub(crate) fn of_plan(self, plan: &Plan) -> Result<Choice, CliError> {
-        let made_on = Choice::named(&plan.engine).ok_or_else(|| CliError::Usage {
+    pub(crate) fn choice_for_plan(self, plan: &Plan) -> Result<EngineChoice, CliError> {
+        let made_on = EngineChoice::from_name(&plan.engine).ok_or_else(|| CliError::Usage {
             problem: format!(
                 "the plan is of a run on the engine `{}`, which this program has not",
                 clean(&plan.engine)

@@ -5,26 +5,26 @@
 //! # Map, in reading order
 //!
 //! - `cli`: arguments; `commands`: one file for each subcommand
-//! - `show`, `exit`, `error`, `troubles`: what all of them share; `numbers`: hints on numbers as people type them
+//! - `output_options`, `exit`, `error`, `warnings`: what all of them share; `numbers`: hints on numbers as people type them
 //! - `engine`: which simulator runs what; `scenario_file`: scenarios as texts; `progress`: the bar of long commands
-//! - `output`, `folder`: stdout and files, `leftovers` of which none stay, and `stopping` in between
+//! - `output`, `folder`: stdout and files, `cleanup` of unfinished ones, and `stopping` in between
 //! - `serve`: the simulated nodes on real ports
 
+mod cleanup;
 mod cli;
 mod commands;
 mod engine;
 mod error;
 mod exit;
 mod folder;
-mod leftovers;
 mod numbers;
 mod output;
+mod output_options;
 mod png;
 mod progress;
 mod scenario_file;
 mod serve;
-mod show;
 mod stopping;
-mod troubles;
+mod warnings;
 
 pub use cli::main;

@@ -10,7 +10,7 @@ use doublehold_text::shorten;
 use crate::error::CliError;
 
 /// A better refusal of an option's number than clap's, if there is one; `typed` is the whole command.
-pub(crate) fn refused(refusal: &clap::Error, typed: &[String]) -> Option<CliError> {
+pub(crate) fn better_refusal(refusal: &clap::Error, typed: &[String]) -> Option<CliError> {
     let context = |kind| match refusal.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -31,7 +31,7 @@ pub(crate) fn refused(refusal: &clap::Error, typed: &[String]) -> Option<CliErro
             if is_negative(value) {
                 return Some(below_zero(option, value));
             }
-            let digits = in_digits(value)?;
+            let digits = to_digits(value)?;
             Some(CliError::Usage {
                 problem: format!("`{option} {}`: numbers are written in digits", shorten(value)),
                 hint: format!("did you mean `{option} {digits}`?"),
@@ -55,7 +55,7 @@ fn is_negative(text: &str) -> bool {
 
 /// A number as it is to be written, if this one is written otherwise: with an exponent, a unit, or marks between its
 /// digits. `1.000` is left alone: it is a thousand to some, and one to others.
-pub(crate) fn in_digits(typed: &str) -> Option<u64> {
+pub(crate) fn to_digits(typed: &str) -> Option<u64> {
     let plain: String = typed.chars().filter(|letter| !matches!(letter, '_' | ',' | '\'' | ' ')).collect();
     let lower = plain.to_ascii_lowercase();
     let (figures, power) = match lower.strip_suffix(['k', 'm']) {
@@ -77,7 +77,7 @@ pub(crate) fn in_digits(typed: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_digits;
+    use super::to_digits;
 
     #[test]
     fn a_number_that_is_written_otherwise_is_told_in_digits() {
@@ -93,7 +93,7 @@ mod tests {
             ("1.5k", 1_500),
         ];
         for (typed, digits) in meant {
-            assert_eq!(in_digits(typed), Some(digits), "{typed}");
+            assert_eq!(to_digits(typed), Some(digits), "{typed}");
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn what_may_mean_two_things_or_nothing_is_left_alone() {
         for typed in ["1000", "1.000", "1.5", "1e99", "1.2345e2", "many", "k", "e", "", "-1", "0x10", "1e-3"]
         {
-            assert_eq!(in_digits(typed), None, "{typed}");
+            assert_eq!(to_digits(typed), None, "{typed}");
         }
     }
 }

@@ -14,8 +14,8 @@ use doublehold_text::clean;
 use same_file::Handle;
 use tempfile::NamedTempFile;
 
+use crate::cleanup::unfinished_files;
 use crate::error::CliError;
-use crate::leftovers::leftovers;
 
 /// Writes to standard output. A reader that went away has read enough: that is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
@@ -89,14 +89,14 @@ impl OutputFile {
     ) -> Result<Written, CliError> {
         let written = match &self.place {
             Place::File { opened, target, .. } => write_beside(opened.as_file(), target, write).map(Some),
-            Place::Stream(stream) => buffered(stream, write).map(|()| None),
-            Place::Stdout => buffered(io::stdout().lock(), write).map(|()| None),
+            Place::Stream(stream) => write_buffered(stream, write).map(|()| None),
+            Place::Stdout => write_buffered(io::stdout().lock(), write).map(|()| None),
         };
-        let beside = written.map_err(|source| self.failed(source))?;
+        let beside = written.map_err(|source| self.output_error(source))?;
         Ok(Written { output: self, beside })
     }
 
-    fn failed(&self, source: io::Error) -> CliError {
+    fn output_error(&self, source: io::Error) -> CliError {
         CliError::Output { what: self.what, path: clean(&self.path), source, hint: opening::ELSEWHERE }
     }
 }
@@ -105,9 +105,9 @@ impl Drop for OutputFile {
     /// A command that is refused leaves no empty file behind.
     fn drop(&mut self) {
         if let Place::File { target, fresh: true, .. } = &self.place {
-            let mut leftovers = leftovers();
+            let mut unfinished = unfinished_files();
             let _ignored = fs::remove_file(target);
-            leftovers.remove(target);
+            unfinished.remove(target);
         }
     }
 }
@@ -124,20 +124,20 @@ impl Written {
     pub(crate) fn keep(mut self) -> Result<(), CliError> {
         let Some(beside) = self.beside.take() else { return Ok(()) };
         let Place::File { target, fresh, .. } = &mut self.output.place else { return Ok(()) };
-        let mut leftovers = leftovers();
+        let mut unfinished = unfinished_files();
         let temporary = beside.path().to_owned();
         let moved = beside.persist(&*target);
-        leftovers.remove(&temporary);
+        unfinished.remove(&temporary);
         match moved {
             Ok(_) => {
                 *fresh = false;
-                leftovers.remove(target);
+                unfinished.remove(target);
                 Ok(())
             }
             Err(refused) => {
                 // Removing both takes the list again.
-                drop(leftovers);
-                Err(self.output.failed(refused.error))
+                drop(unfinished);
+                Err(self.output.output_error(refused.error))
             }
         }
     }
@@ -145,7 +145,7 @@ impl Written {
 
 fn open(path: &str) -> io::Result<Place> {
     // Held until it is known whose file it is: a signal must not come in between.
-    let mut leftovers = leftovers();
+    let mut unfinished = unfinished_files();
     let fresh = !Path::new(path).exists();
     // Opened although it is only moved over later: this says whether it may be written, and follows links to the end.
     let file = opening::open_for_writing(path)?;
@@ -158,7 +158,7 @@ fn open(path: &str) -> io::Result<Place> {
     }
     let target = fs::canonicalize(path)?;
     if fresh {
-        leftovers.insert(target.clone());
+        unfinished.insert(target.clone());
     }
     Ok(Place::File { opened, target, fresh })
 }
@@ -171,17 +171,20 @@ fn write_beside(
 ) -> io::Result<NamedTempFile> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let beside = {
-        let mut leftovers = leftovers();
+        let mut unfinished = unfinished_files();
         let beside = tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder)?;
-        leftovers.insert(beside.path().to_owned());
+        unfinished.insert(beside.path().to_owned());
         beside
     };
     beside.as_file().set_permissions(opened.metadata()?.permissions())?;
-    buffered(beside.as_file(), write)?;
+    write_buffered(beside.as_file(), write)?;
     Ok(beside)
 }
 
-fn buffered(output: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_buffered(
+    output: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut writer = BufWriter::new(output);
     write(&mut writer)?;
     writer.flush()

@@ -37,7 +37,7 @@ pub(crate) enum PngError {
 pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let tree = Tree::from_str(svg, &reading())?;
     let (width, height) = (tree.size().width().into(), tree.size().height().into());
-    painted(&tree, (width, height), sharpness(width, height)?)
+    paint_tree(&tree, (width, height), sharpness(width, height)?)
 }
 
 /// How many pixels each of the figure's gets.
@@ -47,7 +47,7 @@ fn sharpness(width: f64, height: f64) -> Result<f64, PngError> {
     if sharpness < 1.0 { Err(PngError::TooHigh(height as u32)) } else { Ok(sharpness) }
 }
 
-fn painted(tree: &Tree, (width, height): (f64, f64), sharpness: f64) -> Result<Vec<u8>, PngError> {
+fn paint_tree(tree: &Tree, (width, height): (f64, f64), sharpness: f64) -> Result<Vec<u8>, PngError> {
     let (wide, high) = ((width * sharpness).ceil(), (height * sharpness).ceil());
     let mut picture = Pixmap::new(wide as u32, high as u32).ok_or(PngError::TooHigh(high as u32))?;
     let sharpness = sharpness as f32;
@@ -77,7 +77,7 @@ mod tests {
     fn view() -> View {
         let scenario = catalog::load("quiet", &[]).expect("in the catalogue");
         let (report, _, detail) = SimEngine.prepare(&scenario).expect("it runs").run_with_detail(1);
-        View::of_run(&report, Some(detail))
+        View::from_run(&report, Some(detail))
     }
 
     fn narrow(view: &View) -> String {

@@ -6,7 +6,7 @@
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_text::shell;
 
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 
 /// What stands for the file in a command where nobody has named one yet.
 pub(crate) const UNNAMED: &str = "FILE";
@@ -18,14 +18,14 @@ pub(crate) fn text(about: &str, scenario: &Scenario) -> String {
 }
 
 /// The command that runs the file from the seed that it is about.
-pub(crate) fn command(path: &str, seed: Seed, engine: Choice) -> String {
+pub(crate) fn command(path: &str, seed: Seed, engine: EngineChoice) -> String {
     let seed = seed.to_string();
     let line = ["doublehold", "run", path, "--seed", &seed].into_iter();
     shell::line(line.chain(engine.options().iter().copied()))
 }
 
 /// The line that says how to run it, and what another seed would come to.
-pub(crate) fn run_it(path: &str, seed: Seed, engine: Choice, others: Option<(u64, u64)>) -> String {
+pub(crate) fn run_it(path: &str, seed: Seed, engine: EngineChoice, others: Option<(u64, u64)>) -> String {
     let command = command(path, seed, engine);
     match others {
         Some((same, of)) if same == of => format!("run it: {command}"),

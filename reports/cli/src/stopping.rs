@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::leftovers;
+use crate::cleanup;
 use crate::serve::Signals;
 
 /// For how long after the first request others are the same one.
@@ -40,7 +40,7 @@ pub(crate) struct Stopping(Arc<AtomicI32>);
 
 impl Stopping {
     /// The status that a shell reports for the signal, if one came.
-    pub(crate) fn asked(&self) -> Option<u8> {
+    pub(crate) fn signal_status(&self) -> Option<u8> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             status => u8::try_from(status).ok(),
@@ -57,7 +57,7 @@ fn note(asked: &AtomicI32) {
         loop {
             let status = signals.next().await.exit_status();
             if first.elapsed() >= AT_ONCE {
-                leftovers::sweep_and_exit(status);
+                cleanup::clean_up_and_exit(status);
             }
         }
     });

@@ -26,7 +26,7 @@ struct One<'a> {
 }
 
 impl<'a> Causes<'a> {
-    pub(super) fn of(causes: &'a doublehold_scenarios::report::Causes) -> Causes<'a> {
+    pub(super) fn new(causes: &'a doublehold_scenarios::report::Causes) -> Causes<'a> {
         let (found, list): (_, &[Cause]) = match &causes.found {
             Found::Needed(causes) => ("needed", causes),
             Found::Either(causes) => ("either", causes),

@@ -60,7 +60,7 @@ impl Canvas {
 
 impl Row {
     /// Draws one cell.
-    pub(super) fn put(&mut self, column: usize, glyph: char, paint: Paint) {
+    pub(super) fn draw_cell(&mut self, column: usize, glyph: char, paint: Paint) {
         if let Some(cell) = self.cells.get_mut(column) {
             *cell = (glyph, paint);
         }
@@ -69,14 +69,14 @@ impl Row {
     /// Draws the cells `from..to`; at least one, so that nothing that happened is invisible.
     pub(super) fn fill(&mut self, from: usize, to: usize, glyph: char, paint: Paint) {
         for column in from..to.max(from + 1) {
-            self.put(column, glyph, paint);
+            self.draw_cell(column, glyph, paint);
         }
     }
 
     /// Writes text from `column` on.
     pub(super) fn write(&mut self, column: usize, text: &str, paint: Paint) {
         for (offset, glyph) in text.chars().enumerate() {
-            self.put(column + offset, glyph, paint);
+            self.draw_cell(column + offset, glyph, paint);
         }
     }
 

@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
         if self.signs.are_in_names() {
             name
         } else {
-            format!("{} {name}", self.signs.of(self.place_of(client)))
+            format!("{} {name}", self.signs.sign_at(self.place_of(client)))
         }
     }
 
@@ -259,7 +259,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Which lock a sentence about a call's lease, key or release means, where there are several.
-    pub(super) fn of_lock(&self, call: CallId) -> String {
+    pub(super) fn lock_phrase(&self, call: CallId) -> String {
         if self.has_several_locks() {
             format!(" of \"{}\"", self.lock(self.lock_of(call)))
         } else {
@@ -268,7 +268,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Which object a sentence about a version means, where there are several.
-    pub(super) fn of_object(&self, object: ObjectId) -> String {
+    pub(super) fn object_phrase(&self, object: ObjectId) -> String {
         let header = self.run.history.header();
         if header.objects.len() > 1 {
             format!(" of \"{}\"", clean(&header.object(object)))

@@ -57,7 +57,7 @@ impl<'a> FaultTimes<'a> {
     }
 
     /// What stops a host's code at an instant, in a word; the last that began, if several do.
-    pub(super) fn stopped(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
+    pub(super) fn stop_word(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
         self.alike.get(&(STOP, host)).filter(|stops| stops.count_at(at) > 0)?;
         let stops = self.stops.get(&host)?;
         let begun = stops.partition_point(|(from, _)| *from <= at);

@@ -86,14 +86,14 @@ impl Sign {
 }
 
 /// What lanes were drawn with.
-pub(super) struct Used {
+pub(super) struct UsedSigns {
     pub(super) signs: BTreeSet<Sign>,
     /// The clients whose keys were drawn, by their places in the scenario.
     pub(super) clients: BTreeSet<usize>,
 }
 
 /// The legend of what was used.
-pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
+pub(super) fn legend(used: &UsedSigns, facts: &Facts<'_>, style: &Style) -> String {
     let mut entries: Vec<String> = Vec::new();
     for sign in &used.signs {
         match sign {
@@ -117,5 +117,5 @@ pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
 /// `1 the node holds alice's key`.
 fn key_of(place: usize, facts: &Facts<'_>) -> String {
     let client = facts.run.clients.get(place).map(|client| facts.host(*client));
-    format!("{} the node holds {}'s key", facts.signs.of(place), client.unwrap_or_default())
+    format!("{} the node holds {}'s key", facts.signs.sign_at(place), client.unwrap_or_default())
 }

@@ -39,7 +39,7 @@ use self::facts::Facts;
 use self::story::Story;
 use self::timeline::Timeline;
 use self::view::Lanes;
-use crate::layout::{columns, right, to_ascii, widest, wrap};
+use crate::layout::{align_right, columns, to_ascii, widest, wrap};
 use crate::style::{Paint, Style};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
@@ -58,12 +58,12 @@ use crate::style::{Paint, Style};
 /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
 /// ```
 pub fn picture(report: &Report, style: &Style) -> String {
-    draw(Timeline::of_run(report), style)
+    draw(Timeline::from_run(report), style)
 }
 
 /// As far as a history allows: the clients' lanes, a legend, and the numbered events.
 pub fn picture_of_history(history: &History, verdicts: &Verdicts, style: &Style) -> String {
-    draw(Timeline::of_history(history, verdicts), style)
+    draw(Timeline::from_history(history, verdicts), style)
 }
 
 fn draw(run: Timeline<'_>, style: &Style) -> String {
@@ -72,7 +72,7 @@ fn draw(run: Timeline<'_>, style: &Style) -> String {
     let mut text =
         if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(&facts, &story, style) };
     text.push('\n');
-    text.push_str(&before_all(&facts, style));
+    text.push_str(&opening_sentence(&facts, style));
     text.push_str(&numbered_events(&facts, &story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
@@ -90,7 +90,7 @@ fn lanes(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     // Two columns of margin and one after the label.
     let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3));
     let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
-    let lanes = Lanes::of(facts);
+    let lanes = Lanes::new(facts);
     let axis = Axis::new(lanes::moments(&lanes, facts), &numbered, canvas.width());
     ruler::numbers(&mut canvas, &axis, story, style);
     let used = lanes::draw(&lanes, facts, &mut canvas, &axis, story, style);
@@ -122,7 +122,7 @@ pub struct Sentence {
 /// Every sentence that could stand under the picture of a run, in order of time; the picture has room for the most
 /// important ones.
 pub fn sentences(report: &Report) -> Vec<Sentence> {
-    let events = story::all_events(&Facts::new(Timeline::of_run(report))).into_iter();
+    let events = story::all_events(&Facts::new(Timeline::from_run(report))).into_iter();
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
@@ -130,11 +130,11 @@ pub fn sentences(report: &Report) -> Vec<Sentence> {
 /// ([`Report::causes`]). If nothing is violated, the account of a client that refused a grant that came too late.
 /// `None` if the run shows neither.
 pub fn account(report: &Report) -> Option<Account> {
-    cause::account(&Facts::new(Timeline::of_run(report)))
+    cause::account(&Facts::new(Timeline::from_run(report)))
 }
 
 /// The sentence that comes before all others.
-fn before_all(facts: &Facts<'_>, style: &Style) -> String {
+fn opening_sentence(facts: &Facts<'_>, style: &Style) -> String {
     let Some(account) = cause::account(facts) else { return String::new() };
     let lines = wrap(&account.words, &format!("  {}: ", account.label()), "       ", style.width);
     lines.lines().map(|line| style.paint(line, Paint::Strong) + "\n").chain(["\n".to_owned()]).collect()
@@ -146,7 +146,7 @@ fn numbered_events(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     let width = widest(&times);
     let mut text = String::new();
     for (index, (event, time)) in story.events.iter().zip(&times).enumerate() {
-        let first = format!("  {} {}  ", ruler::number(index, style), right(time, width));
+        let first = format!("  {} {}  ", ruler::number(index, style), align_right(time, width));
         let rest = " ".repeat(columns(&first));
         let wrapped = wrap(&event.words, &first, &rest, style.width);
         let paint = if event.rank <= story::Rank::Proof { Paint::Strong } else { Paint::Plain };

@@ -33,7 +33,7 @@ pub(super) fn numbers(canvas: &mut Canvas, axis: &Axis, story: &Story, style: &S
     for (index, place) in places.iter().enumerate() {
         let column = (*place).max(free);
         let paint = if story.events[index].rank <= Rank::Proof { Paint::Strong } else { Paint::Plain };
-        row.put(column, number(index, style), paint);
+        row.draw_cell(column, number(index, style), paint);
         free = column + 1;
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn time(canvas: &mut Canvas, axis: &Axis, story: &Story, ended: TrueN
     }
     let ticks = std::iter::once(TrueNs(0)).chain(story.events.iter().map(|event| event.at)).chain([ended]);
     for at in ticks {
-        row.put(axis.column(at), style.glyph('┴', '+'), Paint::Dim);
+        row.draw_cell(axis.column(at), style.glyph('┴', '+'), Paint::Dim);
     }
     let row = canvas.row("time", Paint::Dim);
     row.write(0, "0 s", Paint::Dim);

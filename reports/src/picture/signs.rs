@@ -20,14 +20,14 @@ impl ClientSigns {
         match digits.filter(|digits| all_differ(digits)) {
             Some(signs) => ClientSigns { signs, in_names: true },
             None => ClientSigns {
-                signs: names.enumerate().map(|(place, _)| counted(place)).collect(),
+                signs: names.enumerate().map(|(place, _)| nth_sign(place)).collect(),
                 in_names: false,
             },
         }
     }
 
     /// The sign of the client at this place.
-    pub(super) fn of(&self, place: usize) -> char {
+    pub(super) fn sign_at(&self, place: usize) -> char {
         self.signs.get(place).copied().unwrap_or(OTHERS)
     }
 
@@ -52,7 +52,7 @@ fn all_differ(signs: &[char]) -> bool {
 }
 
 /// 1 to 9, then the letters.
-fn counted(place: usize) -> char {
+fn nth_sign(place: usize) -> char {
     ('1'..='9').chain('a'..='z').chain('A'..='Z').nth(place).unwrap_or(OTHERS)
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     fn signs(names: &[&str]) -> (String, bool) {
         let signs = ClientSigns::new(names.iter().copied());
-        ((0..names.len()).map(|place| signs.of(place)).collect(), signs.are_in_names())
+        ((0..names.len()).map(|place| signs.sign_at(place)).collect(), signs.are_in_names())
     }
 
     #[test]

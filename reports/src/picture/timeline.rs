@@ -35,7 +35,7 @@ pub(super) struct Timeline<'a> {
 }
 
 impl<'a> Timeline<'a> {
-    pub(super) fn of_run(report: &'a Report) -> Timeline<'a> {
+    pub(super) fn from_run(report: &'a Report) -> Timeline<'a> {
         let scenario = &report.scenario;
         Timeline {
             hosts: scenario.hosts.iter().map(|host| (host.name.as_str(), host.role)).collect(),
@@ -54,7 +54,7 @@ impl<'a> Timeline<'a> {
     }
 
     /// A history has no host but its clients: of its nodes, nothing could be drawn.
-    pub(super) fn of_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
+    pub(super) fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
         let names = &history.header().clients;
         Timeline {
             hosts: names.iter().map(|name| (name.as_str(), Role::Client)).collect(),

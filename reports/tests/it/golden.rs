@@ -262,14 +262,17 @@ fn vacuous() -> Report {
 
 #[test]
 fn a_late_write_reads_as_a_story_in_ascii() {
-    assert_golden("paused.ascii.txt", &text::run(&paused(), "doublehold run story --seed 7", &Style::ASCII));
+    assert_golden(
+        "paused.ascii.txt",
+        &text::render_run(&paused(), "doublehold run story --seed 7", &Style::ASCII),
+    );
 }
 
 #[test]
 fn a_late_write_reads_as_a_story_in_unicode() {
     assert_golden(
         "paused.unicode.txt",
-        &text::run(&paused(), "doublehold run story --seed 7", &Style::UNICODE),
+        &text::render_run(&paused(), "doublehold run story --seed 7", &Style::UNICODE),
     );
 }
 
@@ -277,7 +280,7 @@ fn a_late_write_reads_as_a_story_in_unicode() {
 fn a_double_hold_that_was_not_expected_is_said_loudly() {
     assert_golden(
         "jumped.unicode.txt",
-        &text::run(&jumped(), "doublehold run story --seed 7", &Style::UNICODE),
+        &text::render_run(&jumped(), "doublehold run story --seed 7", &Style::UNICODE),
     );
 }
 
@@ -285,7 +288,7 @@ fn a_double_hold_that_was_not_expected_is_said_loudly() {
 fn a_run_in_which_the_fault_never_struck_proves_nothing() {
     assert_golden(
         "vacuous.ascii.txt",
-        &text::run(&vacuous(), "doublehold run story --seed 7", &Style::ASCII),
+        &text::render_run(&vacuous(), "doublehold run story --seed 7", &Style::ASCII),
     );
 }
 
@@ -327,20 +330,23 @@ fn detail() -> Detail {
 
 #[test]
 fn a_late_write_is_drawn_to_scale() {
-    let view = View::of_run(&paused(), Some(detail()));
+    let view = View::from_run(&paused(), Some(detail()));
     assert_golden("paused.svg", &figure::svg(&view, &figure::Options::default()));
 }
 
 #[test]
 fn colours_change_no_character() {
-    let colored =
-        text::run(&paused(), "doublehold run story --seed 7", &Style { color: true, ..Style::UNICODE });
+    let colored = text::render_run(
+        &paused(),
+        "doublehold run story --seed 7",
+        &Style { color: true, ..Style::UNICODE },
+    );
     assert!(colored.contains("\x1b[1;31m"), "a double hold is red");
     let mut plain = String::new();
     for (index, part) in colored.split("\x1b[").enumerate() {
         plain.push_str(if index == 0 { part } else { part.split_once('m').expect("a whole sequence").1 });
     }
-    assert_eq!(plain, text::run(&paused(), "doublehold run story --seed 7", &Style::UNICODE));
+    assert_eq!(plain, text::render_run(&paused(), "doublehold run story --seed 7", &Style::UNICODE));
 }
 
 #[test]
@@ -348,7 +354,7 @@ fn every_width_fits_and_ascii_is_ascii() {
     for report in [paused(), jumped(), vacuous()] {
         for width in Style::NARROWEST..=Style::MAX_WIDTH {
             let style = Style { width, ..Style::ASCII };
-            let drawn = text::run(&report, "doublehold run story --seed 7", &style);
+            let drawn = text::render_run(&report, "doublehold run story --seed 7", &style);
             assert!(drawn.is_ascii(), "{drawn}");
             assert_eq!(drawn.contains("no lanes: they need 72"), width < Style::MIN_WIDTH, "{drawn}");
             assert_eq!(drawn.contains("believes it holds the lock"), width >= Style::MIN_WIDTH, "{drawn}");
@@ -388,7 +394,7 @@ fn every_number_of_the_list_stands_above_the_lanes() {
 #[test]
 fn json_has_the_promised_fields() {
     let run: serde_json::Value =
-        serde_json::from_str(&json::run(&paused(), "doublehold run story --seed 7").expect("JSON"))
+        serde_json::from_str(&json::render_run(&paused(), "doublehold run story --seed 7").expect("JSON"))
             .expect("JSON");
     assert_eq!(run["scenario"], "story");
     assert_eq!(run["seed"], "7");
@@ -420,7 +426,7 @@ fn json_has_the_promised_fields() {
 #[test]
 fn json_tells_a_fault_that_never_struck_and_a_verdict_that_contradicts() {
     let run: serde_json::Value =
-        serde_json::from_str(&json::run(&vacuous(), "").expect("JSON")).expect("JSON");
+        serde_json::from_str(&json::render_run(&vacuous(), "").expect("JSON")).expect("JSON");
     assert_eq!((&run["as_expected"], &run["judgement"]), (&false.into(), &"inconclusive".into()));
     assert_eq!(
         (&run["faults"][0]["fired"], &run["faults"][0]["from_ns"]),
@@ -429,6 +435,6 @@ fn json_tells_a_fault_that_never_struck_and_a_verdict_that_contradicts() {
     let mut contradicted = paused();
     Arc::make_mut(&mut contradicted.scenario).expect.insert(Predicate::P2, Expected::Violated);
     let run: serde_json::Value =
-        serde_json::from_str(&json::run(&contradicted, "").expect("JSON")).expect("JSON");
+        serde_json::from_str(&json::render_run(&contradicted, "").expect("JSON")).expect("JSON");
     assert_eq!((&run["as_expected"], &run["judgement"]), (&false.into(), &"contradicted".into()));
 }

@@ -4,7 +4,7 @@
 
 mod catalogue;
 mod causes;
+mod counterfactual_pairs;
 mod golden;
 mod sentences;
 mod story;
-mod twins;

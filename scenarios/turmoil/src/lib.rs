@@ -54,7 +54,7 @@ impl Limited for TurmoilEngine {
     }
 }
 
-/// [`TurmoilEngine`] for locks of your own: the engine to name in `doublehold::check_on` and `Property::on`.
+/// [`TurmoilEngine`] for locks of your own: the engine to name in `doublehold::check_on` and `Property::new_on`.
 ///
 /// ```
 /// use doublehold_lockimpl::Registry;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use doublehold::check::{CheckError, Effort, Existing, Guard, Outside, Wanted, World};
+use doublehold::check::{CheckError, Effort, Existing, Guard, Nondeterminism, Wanted, World};
 use doublehold::check::{check, check_on, replay, replay_on};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{Client, RedisRs};
@@ -93,5 +93,5 @@ fn refuses_to_replay(plan: &Path) {
 fn a_lock_that_chooses_by_a_select_is_refused_on_turmoil() {
     let lock = Existing::on_one_node("mine", take_at_random);
     let refused = check_on::<OwnLocksOnTurmoil>(&world(), lock).seeds(1..=60).no_files().run();
-    assert!(matches!(refused, Err(CheckError::Outside(Outside::Another(_)))), "{refused:?}");
+    assert!(matches!(refused, Err(CheckError::Nondeterminism(Nondeterminism::OtherRun(_)))), "{refused:?}");
 }

@@ -3,8 +3,8 @@
 //!
 //! What it prints is the same on any number of threads and any machine, but for how many runs fit into a time.
 
+mod destination;
 mod junit;
-mod place;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::outside::Watched;
+use doublehold::nondeterminism::Watched;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_render::layout::to_ascii;
@@ -30,18 +30,18 @@ use doublehold_text::several;
 use doublehold_text::shell;
 use doublehold_text::{clean, list, shorten};
 
-use self::place::Place;
-use super::kept_nodes::KeptNodes;
-use super::meant;
+use self::destination::Destination;
+use super::kind_hints;
+use super::node_options::NodeOptions;
 use super::shared::Search;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::output_options::{Format, OutputOptions};
 use crate::progress::{bar, speed};
-use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
-use crate::troubles::Troubles;
+use crate::warnings::Warnings;
 
 /// How long no run may end until it is said that the program does not come back.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -71,17 +71,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     runs: Option<u64>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
     search: Search,
     /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
-    #[arg(long, value_name = "TIME", value_parser = bound)]
+    #[arg(long, value_name = "TIME", value_parser = parse_bound)]
     obtain_within: Option<Duration>,
     /// Go on after everything that is looked for was found, so that rates can be told
     #[arg(long)]
     keep_going: bool,
     #[command(flatten)]
-    nodes: KeptNodes,
+    nodes: NodeOptions,
     /// Where counterexamples go
     #[arg(long, value_name = "DIR", default_value = "doublehold-check")]
     out: String,
@@ -92,26 +92,26 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     markdown: Option<String>,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     refuse_more_than_seeds(arguments)?;
     let Subject { scenario, weather, bound } = subject(arguments)?;
-    let asked = asked(arguments, &scenario, bound.is_some())?;
+    let asked = asked_predicates(arguments, &scenario, bound.is_some())?;
     let prepared = Arc::new(Watched::new(arguments.engine.many().prepare(&scenario)?, arguments.search.seed));
     refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
-    let place = Place::open(arguments)?;
+    let place = Destination::open(arguments)?;
     let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
     output::inform(&speed(tally.runs, "run", took, arguments.search.jobs.count()));
-    let mut troubles = Troubles::default();
+    let mut warnings = Warnings::default();
     let (mut found, mut pictured) = (Vec::new(), None);
     for (target, seed) in targets(&tally, &asked) {
-        let Some(example) = troubles.note(example(arguments, (&scenario, seed, target))) else { continue };
+        let Some(example) = warnings.note(example(arguments, (&scenario, seed, target))) else { continue };
         let (mut shown, written) = place.write(&example, |replay| picture(&example, replay, &Style::UNICODE));
-        troubles.note(written);
+        warnings.note(written);
         if shown.replay.is_empty() {
             shown.replay = format!("{} --seed {seed} --runs 1", arguments.question());
         }
@@ -122,7 +122,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let findings = Findings {
         title: title(arguments, &scenario, weather),
         first: arguments.search.seed,
-        outside: prepared.reached(tally.runs, PATIENCE)?,
+        nondeterminism: prepared.detect(tally.runs, PATIENCE)?,
         tally,
         asked,
         bound,
@@ -131,17 +131,17 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         found,
         command: arguments.question(),
     };
-    troubles.note(place.keep(&findings));
-    troubles.note(output::print(&shown(&findings, pictured, arguments.show)?));
-    if let Some(status) = stopping.asked() {
-        troubles.tell();
+    warnings.note(place.keep(&findings));
+    warnings.note(output::print(&render_findings(&findings, pictured, arguments.show)?));
+    if let Some(status) = stopping.signal_status() {
+        warnings.print();
         output::inform(&match arguments.again(findings.tally.runs) {
             Some(again) => format!("stopped; to go on: {again}"),
             None => "stopped; there are no seeds left to go on with".to_owned(),
         });
         std::process::exit(i32::from(status));
     }
-    troubles.none()?;
+    warnings.into_result()?;
     Ok(match findings.outcome() {
         Conclusion::Nothing => Exit::AsExpected,
         Conclusion::Violated => Exit::Contradicted,
@@ -150,7 +150,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 /// The text to print: all findings as JSON, or a picture of the gravest one and the rest as text.
-fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
+fn render_findings(
+    findings: &Findings,
+    picture: Option<String>,
+    show: OutputOptions,
+) -> Result<String, CliError> {
     if show.format == Format::Json {
         return Ok(findings.json()?);
     }
@@ -170,13 +174,13 @@ struct Subject {
 }
 
 fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
-    let sets = arguments.search.changes.read()?;
+    let sets = arguments.search.changes.pairs()?;
     let locks = doublehold_lockimpl::descriptors();
     let lock = locks.iter().find(|lock| lock.name == arguments.subject);
     let mut scenario = match lock {
         Some(lock) => {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
-            changed(&usual, sets)?
+            apply_changes(&usual, sets)?
         }
         None => super::scenario(&arguments.subject, &sets, arguments.engine)
             .map_err(|error| neither(error, &locks))?,
@@ -195,14 +199,14 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
         stated_by = StatedBy::Command;
     }
     let scenario = scenario.validate()?;
-    let bound = WaitBound::of(&scenario, stated_by);
+    let bound = WaitBound::from_scenario(&scenario, stated_by);
     Ok(Subject { scenario, weather: named, bound })
 }
 
 /// A folder is no weather, and says so better than the lack of a name.
 fn no_folder(typed: &str, error: ScenarioError) -> CliError {
     if !Path::new(typed).is_dir() {
-        return meant::other_kind(typed, meant::Kind::Weather).unwrap_or(error.into());
+        return kind_hints::other_kind(typed, kind_hints::InputKind::Weather).unwrap_or(error.into());
     }
     CliError::Usage {
         problem: format!("`--weather {}` is a folder", shorten(typed)),
@@ -225,14 +229,18 @@ fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
 }
 
 /// A scenario that was made in Rust, with changes as a file takes them.
-pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
+pub(super) fn apply_changes(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
     use doublehold_scenarios::format::Source;
     let (name, file) = (scenario.name.clone(), scenario.name.clone());
     Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
 }
 
 /// The predicates to look for: those typed, or those that the scenario says should hold, or all that have a verdict.
-fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
+fn asked_predicates(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    is_bounded: bool,
+) -> Result<Vec<Predicate>, CliError> {
     let typed = &arguments.search.predicate;
     if !is_bounded && typed.contains(&Predicate::LV) {
         return Err(CliError::Usage {
@@ -307,7 +315,7 @@ fn search(
         let is_late = arguments.runs.is_none() && passed >= lasting;
         let all_found = asked.iter().all(|predicate| tally.count(*predicate).first.is_some());
         let is_enough = all_found && !arguments.keep_going;
-        if is_late || is_enough || stopping.asked().is_some() {
+        if is_late || is_enough || stopping.signal_status().is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -328,12 +336,12 @@ fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
 }
 
 fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
-    let effort = Effort { nodes: arguments.nodes.asked(), ..Effort::default() };
+    let effort = Effort { nodes: arguments.nodes.choice(), ..Effort::default() };
     Ok(counterexample(&arguments.engine.many(), &arguments.engine.one(), found, &effort)?)
 }
 
 fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
-    text::run(&example.report, replay, style)
+    text::render_run(&example.report, replay, style)
 }
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
@@ -383,7 +391,7 @@ fn time(typed: &str) -> Result<Duration, String> {
 }
 
 /// A bound on waits, as scenario files write it.
-fn bound(typed: &str) -> Result<Duration, String> {
+fn parse_bound(typed: &str) -> Result<Duration, String> {
     match doublehold_scenarios::format::duration(typed) {
         Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
         bound => bound,

@@ -13,8 +13,8 @@ use super::shared::Jobs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::output_options::StyleOptions;
 use crate::progress::bar;
-use crate::show::Look;
 
 /// Beside the bar.
 pub(crate) const WORDS: &str = "{human_pos} of {human_len} cases, {eta} left";
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
-    look: Look,
+    look: StyleOptions,
     #[command(flatten)]
     jobs: Jobs,
 }

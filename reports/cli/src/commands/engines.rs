@@ -2,7 +2,7 @@
 
 use clap::Args;
 use doublehold_render::json;
-use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_turmoil_engine::table::{Row, engines, rows};
 use serde::Serialize;
@@ -10,18 +10,18 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// As typed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 /// One engine, for programs.
 #[derive(Serialize)]
-struct Shown {
+struct EngineRow {
     engine: &'static str,
     about: &'static str,
     can: Vec<Ability>,
@@ -39,19 +39,19 @@ struct Ability {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     output::print(&match arguments.show.format {
         Format::Text => text(&arguments.show.style()),
-        Format::Json => json::pretty(&shown())?,
+        Format::Json => json::pretty(&engine_rows())?,
     })?;
     Ok(Exit::AsExpected)
 }
 
-fn shown() -> Vec<Shown> {
+fn engine_rows() -> Vec<EngineRow> {
     let rows = rows();
     let of = |(number, (engine, about)): (usize, (&'static str, &'static str))| {
         let can = rows.iter().map(|Row { sort, word, limits }| {
             let why = limits[number];
             Ability { sort, word, can: why.is_none(), why }
         });
-        Shown { engine, about, can: can.collect() }
+        EngineRow { engine, about, can: can.collect() }
     };
     engines().into_iter().enumerate().map(of).collect()
 }
@@ -61,7 +61,7 @@ fn text(style: &Style) -> String {
     let names = widest(engines.iter().map(|(name, _)| *name));
     let mut text = String::new();
     for (name, about) in engines {
-        let head = format!("{}  ", style.paint(&left(name, names), Paint::Strong));
+        let head = format!("{}  ", style.paint(&align_left(name, names), Paint::Strong));
         text += &format!("{head}{about}\n");
     }
     let words = widest(rows.iter().map(|row| row.word));
@@ -70,12 +70,12 @@ fn text(style: &Style) -> String {
     for row in &rows {
         if row.sort != sort {
             sort = row.sort;
-            let heads: Vec<String> = engines.iter().map(|(name, _)| left(name, names)).collect();
-            text += &format!("\n{}  {}\n", left(sort, words + 2), heads.join("  ").trim_end());
+            let heads: Vec<String> = engines.iter().map(|(name, _)| align_left(name, names)).collect();
+            text += &format!("\n{}  {}\n", align_left(sort, words + 2), heads.join("  ").trim_end());
         }
         let answers: Vec<String> =
-            row.limits.iter().map(|limit| left(&answer(*limit, &mut reasons), names)).collect();
-        text += &format!("  {}  {}\n", left(row.word, words), answers.join("  ").trim_end());
+            row.limits.iter().map(|limit| align_left(&answer(*limit, &mut reasons), names)).collect();
+        text += &format!("  {}  {}\n", align_left(row.word, words), answers.join("  ").trim_end());
     }
     text.push('\n');
     for (number, reason) in (1..).zip(reasons) {

@@ -2,8 +2,8 @@
 //!
 //! What is printed is the same for any number of threads and any interruption. Speed goes to standard error.
 
-mod keep;
-mod shown;
+mod checkpoint;
+mod render;
 mod world;
 
 use std::cell::RefCell;
@@ -17,18 +17,18 @@ use doublehold_search::shrink::Target;
 use doublehold_text::group_digits;
 use doublehold_text::shell;
 
-use self::keep::{Kept, Scenarios};
-use self::shown::Shown;
-use super::check::changed;
+use self::checkpoint::{Checkpoint, Scenarios};
+use self::render::ExploreOutput;
+use super::check::apply_changes;
 use super::shared::Search;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::output_options::{Format, OutputOptions};
 use crate::progress::{bar, speed};
-use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
-use crate::troubles::Troubles;
+use crate::warnings::Warnings;
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kinds: Vec<String>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
     search: Search,
     /// How many clients a lock's small world has [default: 2]
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
@@ -80,34 +80,34 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (engine, kinds) = (arguments.engine.many(), arguments.kinds(&scenario));
     let exploration =
         Exploration::with_engine(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
-    let kept = Kept::open(arguments.resume.as_deref())?;
-    let begun = kept.begun(&exploration)?;
+    let kept = Checkpoint::open(arguments.resume.as_deref())?;
+    let begun = kept.resume_or_begin(&exploration)?;
     refuse_endless(&exploration, arguments)?;
     let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
     let found = search(arguments, &exploration, &kept, begun, &stopping);
-    let troubles = RefCell::new(Troubles::default());
-    let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
-    let asked = (arguments.engine, &arguments.asked()[..], arguments.source());
-    let shown = Shown::of(&exploration, &found, asked, (folder.as_ref(), &troubles))?;
-    let mut troubles = troubles.into_inner();
-    troubles.note(output::print(&match arguments.show.format {
+    let warnings = RefCell::new(Warnings::default());
+    let kept_in = warnings.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
+    let asked = (arguments.engine, &arguments.asked_targets()[..], arguments.source());
+    let shown = ExploreOutput::gather(&exploration, &found, asked, (folder.as_ref(), &warnings))?;
+    let mut warnings = warnings.into_inner();
+    warnings.note(output::print(&match arguments.show.format {
         Format::Text => shown.text(&arguments.show.style()),
         Format::Json => json::pretty(&shown)?,
     }));
     folder.iter().for_each(|folder| folder.tell_of_others(&shown.files()));
-    if let (Some(status), Some(file)) = (stopping.asked(), kept_in) {
-        troubles.tell();
+    if let (Some(status), Some(file)) = (stopping.signal_status(), kept_in) {
+        warnings.print();
         output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
         std::process::exit(i32::from(status));
     }
-    troubles.none()?;
+    warnings.into_result()?;
     Ok(shown.exit())
 }
 
 /// A lock's small world, or the scenario under a name.
 fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
-    let sets = arguments.search.changes.read()?;
+    let sets = arguments.search.changes.pairs()?;
     let locks = doublehold_lockimpl::descriptors();
     let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
         return match arguments.clients.is_some() || arguments.rounds.is_some() {
@@ -120,7 +120,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
     };
     let clients = arguments.clients.map_or(CLIENTS, |clients| clients as usize);
     let small = small_world(lock, clients, arguments.rounds.unwrap_or(1));
-    changed(&small.scenario(lock.name, locks.clone())?, sets)
+    apply_changes(&small.scenario(lock.name, locks.clone())?, sets)
 }
 
 /// Refuses what would take long, unless somebody wants it, and what nobody lives to see.
@@ -163,7 +163,7 @@ fn long(seconds: f64) -> String {
 fn search(
     arguments: &Arguments,
     exploration: &Exploration,
-    kept: &Kept,
+    kept: &Checkpoint,
     begun: Explored,
     stopping: &Stopping,
 ) -> Explored {
@@ -173,8 +173,8 @@ fn search(
     let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
     let mut found = begun;
     loop {
-        let sitting = Sitting::after(began.elapsed());
-        let rests = || stopping.asked().is_some() || kept.is_named() && sitting.is_over();
+        let sitting = Sitting::new(began.elapsed());
+        let rests = || stopping.signal_status().is_some() || kept.is_named() && sitting.is_over();
         found = exploration.run(found, arguments.search.jobs.count(), rests, |_, _| {
             tried += 1;
             if tried.is_multiple_of(1_000) {
@@ -182,7 +182,7 @@ fn search(
                 bar.set_message(format!("{} placements, {:.0}/s", group_digits(tried), rate(tried)));
             }
         });
-        if found.complete || stopping.asked().is_some() {
+        if found.complete || stopping.signal_status().is_some() {
             break;
         }
         // Where that fails it is tried again at the end, which says so: the search itself goes on.
@@ -202,7 +202,7 @@ struct Sitting {
 }
 
 impl Sitting {
-    fn after(before: Duration) -> Sitting {
+    fn new(before: Duration) -> Sitting {
         Sitting { began: Instant::now(), lasts: before.clamp(FIRST_SITTING, LAST_SITTING) }
     }
 
@@ -221,7 +221,7 @@ impl Arguments {
     }
 
     /// What is looked for. A panic always is.
-    fn asked(&self) -> Vec<Target> {
+    fn asked_targets(&self) -> Vec<Target> {
         let is_asked = |target: &Target| match target {
             Target::Violates(predicate) => {
                 self.search.predicate.is_empty() || self.search.predicate.contains(predicate)

@@ -10,11 +10,11 @@ use doublehold_render::{json, text};
 use doublehold_sweeps::records::opening;
 use doublehold_text::shorten;
 
-use super::meant::{self, Kind};
+use super::kind_hints::{self, InputKind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -23,12 +23,13 @@ pub(crate) struct Arguments {
     #[arg(value_name = "HISTORY")]
     history: String,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let name = &arguments.history;
-    let history = read(name).map_err(|error| meant::other_kind(name, Kind::History).unwrap_or(error))?;
+    let history = read_history(name)
+        .map_err(|error| kind_hints::other_kind(name, InputKind::History).unwrap_or(error))?;
     let verdicts = judge(&history);
     output::print(&match arguments.show.format {
         Format::Text => text::history(&history, &verdicts, &arguments.show.style()),
@@ -41,7 +42,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     })
 }
 
-fn read(name: &str) -> Result<History, CliError> {
+fn read_history(name: &str) -> Result<History, CliError> {
     let refused = |cause: String| CliError::History { file: shorten(name), cause };
     let history = if name == "-" {
         History::read_jsonl(io::stdin().lock())

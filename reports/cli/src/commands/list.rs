@@ -14,11 +14,11 @@ use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::topics::{self, TOPICS, Topic};
 use doublehold_text::{clean, several, suggest};
 
-use super::meant::{self, Kind};
+use super::kind_hints::{self, InputKind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -31,19 +31,21 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "which")]
     all: bool,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let style = arguments.show.style();
     let topic = arguments.which.as_deref().and_then(topics::find_topic);
     let entries = match (&arguments.which, topic) {
-        (Some(name), None) => named(name)?,
-        (_, topic) => of_topic(catalog::entries()?, topic),
+        (Some(name), None) => find_entries(name)?,
+        (_, topic) => filter_topic(catalog::entries()?, topic),
     };
     output::print(&match (arguments.show.format, &arguments.which) {
         (Format::Json, _) => json::list(&entries)?,
-        (Format::Text, Some(_)) if topic.is_none() => finish(whole(&entries, &style) + LETTERS, &style),
+        (Format::Text, Some(_)) if topic.is_none() => {
+            finish(render_entries(&entries, &style) + LETTERS, &style)
+        }
         (Format::Text, None) if !arguments.all => finish(contents(&entries, &style), &style),
         (Format::Text, _) => {
             finish(table(&entries, &style) + LETTERS + "run one: doublehold run NAME\n", &style)
@@ -53,7 +55,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 /// A scenario and its variants, or what was meant by a name that nothing has.
-fn named(name: &str) -> Result<Vec<Entry>, CliError> {
+fn find_entries(name: &str) -> Result<Vec<Entry>, CliError> {
     catalog::entries_of(name).map_err(|error| {
         let names = TOPICS.map(|topic| topic.name);
         match (error, suggest::closest(name, &names)) {
@@ -61,13 +63,13 @@ fn named(name: &str) -> Result<Vec<Entry>, CliError> {
                 let hint = format!("did you mean the topic `{topic}`? `doublehold list` has all of them");
                 ScenarioError::Unknown { name, hint }.into()
             }
-            (error, _) => meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()),
+            (error, _) => kind_hints::other_kind(name, InputKind::Scenario).unwrap_or(error.into()),
         }
     })
 }
 
 /// The scenarios of one topic, or of all, one topic after the other.
-fn of_topic(entries: Vec<Entry>, topic: Option<&Topic>) -> Vec<Entry> {
+fn filter_topic(entries: Vec<Entry>, topic: Option<&Topic>) -> Vec<Entry> {
     let place = |entry: &Entry| TOPICS.iter().position(|topic| topic.name == entry.topic);
     let wanted = |entry: &Entry| topic.is_none_or(|topic| topic.name == entry.topic);
     let mut entries: Vec<Entry> = entries.into_iter().filter(wanted).collect();
@@ -125,7 +127,7 @@ fn table(entries: &[Entry], style: &Style) -> String {
 }
 
 /// All that a scenario and its variants say of themselves.
-fn whole(entries: &[Entry], style: &Style) -> String {
+fn render_entries(entries: &[Entry], style: &Style) -> String {
     let mut text = String::new();
     let mut base: Option<&Entry> = None;
     for entry in entries {
@@ -145,14 +147,14 @@ fn whole(entries: &[Entry], style: &Style) -> String {
 
 fn head(entry: &Entry, style: &Style) -> String {
     let paint = if entry.name.contains('/') { Paint::Plain } else { Paint::Strong };
-    style.paint(&indented(&entry.name), paint) + "\n"
+    style.paint(&indent_variant(&entry.name), paint) + "\n"
 }
 
 fn indented_text(text: &str, style: &Style) -> String {
     if text.is_empty() { String::new() } else { wrap(text, "      ", "      ", style.width) }
 }
 
-fn indented(name: &str) -> String {
+fn indent_variant(name: &str) -> String {
     let name = clean(name);
     if name.contains('/') { format!("  {name}") } else { name }
 }

@@ -2,28 +2,28 @@
 //!
 //! Everything comes from the locks' descriptors: a lock that is added is shown here without a word.
 
+mod json;
 mod library;
 mod markdown;
-mod measured;
+mod measurements;
 mod outcome;
-mod shown;
 
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
-use doublehold_render::json;
-use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::json::pretty;
+use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::locks::{find_aliases, find_lock, hint};
 use doublehold_text::shorten;
 
-use self::shown::Shown;
-use super::meant::{Kind, other_kind};
+use self::json::LockOutput;
+use super::kind_hints::{InputKind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::Look;
+use crate::output_options::StyleOptions;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
-    look: Look,
+    look: StyleOptions,
 }
 
 /// A form of the list.
@@ -55,11 +55,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let style = arguments.look.style();
     output::print(&match (&arguments.name, arguments.format) {
         (None, Format::Text) => list(&locks, &style),
-        (None, Format::Json) => json::pretty(&locks.iter().map(Shown::of).collect::<Vec<_>>())?,
+        (None, Format::Json) => pretty(&locks.iter().map(LockOutput::new).collect::<Vec<_>>())?,
         (Some(name), Format::Text) => page(find(&locks, name)?, &style),
         (None, Format::Md) => markdown::page(&locks)?,
         (Some(name), Format::Md) => markdown::section(find(&locks, name)?)?,
-        (Some(name), Format::Json) => json::pretty(&Shown::of(find(&locks, name)?))?,
+        (Some(name), Format::Json) => pretty(&LockOutput::new(find(&locks, name)?))?,
     })?;
     Ok(Exit::AsExpected)
 }
@@ -69,7 +69,7 @@ fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliEr
     if let Some(lock) = find_lock(locks, name) {
         return Ok(lock);
     }
-    if let Some(error) = other_kind(name, Kind::Lock) {
+    if let Some(error) = other_kind(name, InputKind::Lock) {
         return Err(error);
     }
     match find_aliases(locks, name)[..] {
@@ -125,7 +125,7 @@ fn row(name: &str, width: usize, paragraphs: &[&str], style: &Style) -> String {
     let indent = " ".repeat(width + 2);
     let beside: String =
         paragraphs.iter().map(|paragraph| wrap(paragraph, &indent, &indent, style.width)).collect();
-    let margin = style.paint(&left(name, width), Paint::Strong);
+    let margin = style.paint(&align_left(name, width), Paint::Strong);
     format!("{margin}  {}", beside.trim_start())
 }
 

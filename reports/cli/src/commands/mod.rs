@@ -6,11 +6,11 @@ pub(crate) mod debate;
 pub(crate) mod engines;
 pub(crate) mod explore;
 pub(crate) mod judge;
-mod kept_nodes;
+pub(crate) mod kind_hints;
 pub(crate) mod list;
 pub(crate) mod locks;
-pub(crate) mod meant;
 pub(crate) mod merge;
+mod node_options;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -30,20 +30,20 @@ use doublehold_scenarios::scenario::{Role, Scenario};
 use doublehold_scenarios::{Engine, PrepareError, ScenarioError, catalog};
 use doublehold_text::several;
 
-use self::meant::Kind;
-use crate::engine::Choice;
+use self::kind_hints::InputKind;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::{Format, Show};
+use crate::output_options::{Format, OutputOptions};
 
 /// Prints a run and says how it came out.
-fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {
+fn print_run(mut report: Report, replay: &str, how: OutputOptions) -> Result<Exit, CliError> {
     report.notes.extend(nothing_granted(&report));
     let report = &report;
     output::print(&match how.format {
-        Format::Text => text::run(report, replay, &how.style()),
-        Format::Json => json::run(report, replay)?,
+        Format::Text => text::render_run(report, replay, &how.style()),
+        Format::Json => json::render_run(report, replay)?,
     })?;
     Ok(exit(report))
 }
@@ -65,8 +65,9 @@ fn exit(report: &Report) -> Exit {
 
 /// The scenario under a name; what is there instead, if it is no scenario. What the engine cannot express of it is
 /// refused with its lines.
-fn scenario(name: &str, sets: &[(String, String)], engine: Choice) -> Result<Scenario, CliError> {
-    let not_one = |error: ScenarioError| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into());
+fn scenario(name: &str, sets: &[(String, String)], engine: EngineChoice) -> Result<Scenario, CliError> {
+    let not_one =
+        |error: ScenarioError| kind_hints::other_kind(name, InputKind::Scenario).unwrap_or(error.into());
     let scenario = catalog::load(name, sets).map_err(not_one)?;
     match engine.one().prepare(&scenario) {
         Err(PrepareError::CannotExpress { engine, mut limits }) => {

@@ -8,13 +8,13 @@ use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 use doublehold_text::shell;
 
-use super::meant::{self, Kind};
+use super::kind_hints::{self, InputKind};
 use super::timeline::TimelineFile;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::Show;
+use crate::output_options::OutputOptions;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -26,17 +26,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     timeline: Option<String>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let plan = Plan::read(&arguments.plan)
-        .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
+        .map_err(|error| kind_hints::other_kind(&arguments.plan, InputKind::Plan).unwrap_or(error.into()))?;
     let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
     timeline.iter().try_for_each(|timeline| spare(timeline, &arguments.plan))?;
-    let prepared = arguments.engine.of_plan(&plan)?.one().prepare(&plan.scenario)?;
+    let prepared = arguments.engine.choice_for_plan(&plan)?.one().prepare(&plan.scenario)?;
     let (mut report, detail) = match timeline {
         None => (prepared.run(plan.seed), Detail::default()),
         Some(_) => {
@@ -52,7 +52,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if let Some(timeline) = timeline {
         timeline.write(&report, detail)?.keep()?;
     }
-    let shown = super::show(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
+    let shown =
+        super::print_run(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
     if !contradicts {
         return Ok(shown);
     }

@@ -75,11 +75,11 @@ fn material(place: &str) -> Result<Material, CliError> {
     let file = match files_in(path)? {
         _ if whole.is_file() => whole,
         _ if path.is_file() => path.to_owned(),
-        _ => return Err(unmerged(place)),
+        _ => return Err(unmerged_error(place)),
     };
     let mut results = Results::read_file(&file)?;
     if results.header.shard[1] != 1 {
-        return Err(unmerged(place));
+        return Err(unmerged_error(place));
     }
     let examples = examples_in(Path::new(&folder_of(place)))?;
     // Made small, some turn out to need no fault.
@@ -90,7 +90,7 @@ fn material(place: &str) -> Result<Material, CliError> {
     Ok(Material { place: clean(place), results, examples })
 }
 
-fn unmerged(place: &str) -> CliError {
+fn unmerged_error(place: &str) -> CliError {
     CliError::Usage {
         problem: format!("`{}` has only shards of a sweep", clean(place)),
         hint: format!("merge them first: {}", shell::line(["doublehold", "merge", place])),

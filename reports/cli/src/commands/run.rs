@@ -18,11 +18,11 @@ use serde::Serialize;
 
 use super::shared::Changes;
 use super::timeline::TimelineFile;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{OutputFile, Written};
-use crate::show::Show;
+use crate::output_options::OutputOptions;
 
 /// The help of `--set`: here a scenario's own faults may be changed as well.
 const CHANGES: &str =
@@ -41,12 +41,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     changes: Changes,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     /// Run the scenario and each of its variants, a line for each; the exit status is the worst
     #[arg(long, conflicts_with_all = ["trace", "history", "plan", "timeline"])]
     all_variants: bool,
     #[command(flatten)]
-    show: Show,
+    show: OutputOptions,
     #[command(flatten)]
     files: Files,
 }
@@ -72,7 +72,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if arguments.all_variants {
         return variants::execute(arguments);
     }
-    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?, arguments.engine)?;
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.pairs()?, arguments.engine)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
     let prepared = arguments.engine.one().prepare(&scenario)?;
@@ -87,7 +87,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     };
     let report = explain_report(&prepared, report);
     files.fill(&report, &trace, detail)?;
-    super::show(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
+    super::print_run(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }
 
 impl Arguments {

@@ -54,7 +54,7 @@ impl Jobs {
     }
 
     /// The number that was typed.
-    pub(crate) fn typed(self) -> Option<u16> {
+    pub(crate) fn number(self) -> Option<u16> {
         self.jobs
     }
 }
@@ -69,7 +69,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// The keys and their values.
-    pub(crate) fn read(&self) -> Result<Vec<(String, String)>, CliError> {
+    pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, CliError> {
         self.set.iter().map(|typed| change(typed)).collect()
     }
 

@@ -13,10 +13,10 @@ use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrin
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
 
-use super::kept_nodes::KeptNodes;
-use super::meant;
+use super::kind_hints;
+use super::node_options::NodeOptions;
 use super::shared::predicate;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::numbers;
@@ -36,9 +36,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P", value_parser = predicate)]
     predicate: Option<Predicate>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
-    nodes: KeptNodes,
+    nodes: NodeOptions,
     /// How many runs may be made; more than 140, which it takes to tell how often other seeds do the same
     #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max, value_parser = replays)]
     replays: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (scenario, seed, engine) = run(arguments)?;
+    let (scenario, seed, engine) = read_run(arguments)?;
     let out = arguments.out.as_ref().map(|path| OutputFile::create("the scenario", path)).transpose()?;
     if let Some(out) = out.as_ref().filter(|out| out.is_file_at(&arguments.run)) {
         return Err(CliError::Usage {
@@ -68,7 +68,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         return Ok(Exit::Inconclusive);
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
-    let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.asked() };
+    let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.choice() };
     let shrunk = match shrink(&engine.one(), &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
             output::inform(&error.to_string());
@@ -108,7 +108,7 @@ fn search(name: &str) -> String {
 /// More runs than are made in any case, and fewer than anybody waits for.
 fn replays(typed: &str) -> Result<u64, String> {
     let least = Effort::REPLAYS_MIN + 1;
-    if let Some(digits) = numbers::in_digits(typed) {
+    if let Some(digits) = numbers::to_digits(typed) {
         return Err(format!("numbers are written in digits: did you mean `{digits}`?"));
     }
     match typed.parse() {
@@ -121,12 +121,12 @@ fn replays(typed: &str) -> Result<u64, String> {
 }
 
 /// What was run, and from which seed.
-fn run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
+fn read_run(arguments: &Arguments) -> Result<(Scenario, Seed, EngineChoice), CliError> {
     let name = &arguments.run;
     match Plan::read(name) {
         Ok(plan) => match arguments.seed.filter(|seed| *seed != plan.seed) {
             None => {
-                let engine = arguments.engine.of_plan(&plan)?;
+                let engine = arguments.engine.choice_for_plan(&plan)?;
                 Ok((plan.scenario, plan.seed, engine))
             }
             Some(seed) => Err(CliError::Usage {
@@ -141,7 +141,7 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
             }
             // What looks like a plan is told what is wrong with it as a plan.
             Err(_) if name.ends_with(".plan") => {
-                Err(meant::other_kind(name, meant::Kind::Plan).unwrap_or(refusal.into()))
+                Err(kind_hints::other_kind(name, kind_hints::InputKind::Plan).unwrap_or(refusal.into()))
             }
             Err(error) => Err(error),
         },
@@ -151,11 +151,11 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
 fn show(
     scenario: &Scenario,
     shrunk: &Shrunk,
-    engine: Choice,
+    engine: EngineChoice,
     out: Option<OutputFile>,
 ) -> Result<(), CliError> {
     let path = out.as_ref().map_or(scenario_file::UNNAMED, OutputFile::path);
-    let about = about(scenario, shrunk, engine, path);
+    let about = summary(scenario, shrunk, engine, path);
     let file = scenario_file::text(&about, &shrunk.scenario);
     let Some(out) = out else { return output::print(&file) };
     out.write(|output| output.write_all(file.as_bytes()))?.keep()?;
@@ -163,7 +163,7 @@ fn show(
 }
 
 /// What there is to say beside the scenario.
-fn about(scenario: &Scenario, shrunk: &Shrunk, engine: Choice, path: &str) -> String {
+fn summary(scenario: &Scenario, shrunk: &Shrunk, engine: EngineChoice, path: &str) -> String {
     let Shrunk { before, after, replays, others: (others, of), .. } = shrunk;
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a text can be written to");

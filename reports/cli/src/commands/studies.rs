@@ -1,15 +1,15 @@
 //! `doublehold studies`: the studies that come with the program; of one its file.
 
 use clap::Args;
-use doublehold_render::layout::{beside, widest};
+use doublehold_render::layout::{hanging_paragraph, widest};
 use doublehold_sweeps::study::{Study, bundled_studies};
 use doublehold_text::several;
 
-use super::meant::{Kind, other_kind};
+use super::kind_hints::{InputKind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show;
+use crate::output_options;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -22,7 +22,9 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     match &arguments.name {
         Some(name) => output::print(
-            &Study::load(name).map_err(|error| other_kind(name, Kind::Study).unwrap_or(error.into()))?.text,
+            &Study::load(name)
+                .map_err(|error| other_kind(name, InputKind::Study).unwrap_or(error.into()))?
+                .text,
         )?,
         None => output::print(&list()?)?,
     }
@@ -35,7 +37,7 @@ fn list() -> Result<String, CliError> {
     for found in bundled_studies() {
         let study = Study::load(found.name)?;
         let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
-        text += &beside(found.name, width, &about, show::columns());
+        text += &hanging_paragraph(found.name, width, &about, output_options::columns());
     }
     Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
 }

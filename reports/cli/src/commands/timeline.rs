@@ -39,7 +39,7 @@ impl TimelineFile {
 
     /// Writes the figure beside its place.
     pub(crate) fn write(self, report: &Report, detail: Detail) -> Result<Written, CliError> {
-        let view = View::of_run(report, Some(detail));
+        let view = View::from_run(report, Some(detail));
         self.file.write(|output| self.form.write(&view, output))
     }
 }

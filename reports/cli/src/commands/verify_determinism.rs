@@ -13,7 +13,7 @@ use doublehold_scenarios::{Engine, Prepared, Seed};
 use doublehold_text::clean;
 
 use super::shared::Changes;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     changes: Changes,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?, arguments.engine)?;
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.pairs()?, arguments.engine)?;
     let engine = arguments.engine;
     let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes, engine };
     let found = verify(&engine.one().prepare(&scenario)?, arguments.seeds, &others)?;
@@ -50,7 +50,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
             Ok(Exit::AsExpected)
         }
         Some(difference) => {
-            output::print(&difference.in_words(&name))?;
+            output::print(&difference.describe(&name))?;
             Ok(Exit::Contradicted)
         }
     }
@@ -77,7 +77,7 @@ struct Difference {
 }
 
 impl Difference {
-    fn in_words(&self, scenario: &str) -> String {
+    fn describe(&self, scenario: &str) -> String {
         let [here, there] = &self.hashes;
         let head = format!(
             "NOT DETERMINISTIC: {scenario}, seed {}: trace {here} at first, {there} {}\n",
@@ -116,7 +116,7 @@ fn verify(
         bar.tick();
         let ways: [(&'static str, Way<'_>); 3] = [
             (AFTER_OTHERS, &|| Ok(hash(*seed))),
-            (OTHER_THREAD, &|| on_another_thread(|| hash(*seed))),
+            (OTHER_THREAD, &|| run_on_thread(|| hash(*seed))),
             (OTHER_PROCESS, &|| elsewhere.hash(*seed)),
         ];
         for (place, way) in ways {
@@ -132,7 +132,7 @@ fn verify(
     Ok(None)
 }
 
-fn on_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
+fn run_on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(CliError::Thread)?;
         Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -156,7 +156,7 @@ fn first_event(
     let here = trace()?;
     let there = match place {
         OTHER_PROCESS => elsewhere.trace(seed)?,
-        OTHER_THREAD => on_another_thread(trace)??,
+        OTHER_THREAD => run_on_thread(trace)??,
         _ => trace()?,
     };
     Ok(first_difference(&here, &there))
@@ -176,7 +176,7 @@ fn first_difference(here: &[String], there: &[String]) -> Option<(usize, [String
 struct SecondProcess<'a> {
     scenario: &'a str,
     changes: &'a Changes,
-    engine: Choice,
+    engine: EngineChoice,
 }
 
 impl SecondProcess<'_> {
@@ -191,7 +191,7 @@ impl SecondProcess<'_> {
         Ok(command)
     }
 
-    fn run(&self, mut command: Command) -> Result<Vec<u8>, CliError> {
+    fn run_command(&self, mut command: Command) -> Result<Vec<u8>, CliError> {
         let output = command.args(["--", self.scenario]).output();
         let output = output.map_err(|error| CliError::SecondProcess(error.to_string()))?;
         // Whether the verdicts are as expected does not matter here.
@@ -204,7 +204,7 @@ impl SecondProcess<'_> {
 
 impl Elsewhere for SecondProcess<'_> {
     fn hash(&self, seed: Seed) -> Result<String, CliError> {
-        let run: serde_json::Value = serde_json::from_slice(&self.run(self.command(seed)?)?)?;
+        let run: serde_json::Value = serde_json::from_slice(&self.run_command(self.command(seed)?)?)?;
         let hash = run.get("trace_hash").and_then(serde_json::Value::as_str);
         hash.map(str::to_owned).ok_or_else(|| CliError::SecondProcess("it reported no trace hash".to_owned()))
     }
@@ -213,7 +213,7 @@ impl Elsewhere for SecondProcess<'_> {
         let file = std::env::temp_dir().join(format!("doublehold-{}-{seed}.jsonl", std::process::id()));
         let mut command = self.command(seed)?;
         command.arg("--trace").arg(&file);
-        let ran = self.run(command);
+        let ran = self.run_command(command);
         let lines = std::fs::File::open(&file)
             .map(|file| BufReader::new(file).lines().map_while(Result::ok).collect());
         let _ignored = std::fs::remove_file(&file);
@@ -322,7 +322,7 @@ mod tests {
         let (number, [here, there]) = difference.event.clone().expect("the event");
         assert_eq!(number, 3);
         assert!(!here.contains(r#""at":77"#) && there.contains(r#""at":77"#), "{here} {there}");
-        let words = difference.in_words("lease-pause");
+        let words = difference.describe("lease-pause");
         assert!(words.starts_with("NOT DETERMINISTIC: lease-pause, seed 3: trace "), "{words}");
         assert!(words.contains("first difference at event 3:\n"), "{words}");
     }

@@ -1,14 +1,14 @@
 //! `doublehold weather`: the weathers that come with the program; of one its file, with the reason for each number.
 
 use clap::Args;
-use doublehold_render::layout::{beside, widest};
+use doublehold_render::layout::{hanging_paragraph, widest};
 use doublehold_scenarios::weather::{preset, presets};
 
-use super::meant::{Kind, other_kind};
+use super::kind_hints::{InputKind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show;
+use crate::output_options;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     match &arguments.name {
         Some(name) => output::print(
-            preset(name).map_err(|error| other_kind(name, Kind::Weather).unwrap_or(error.into()))?.text,
+            preset(name).map_err(|error| other_kind(name, InputKind::Weather).unwrap_or(error.into()))?.text,
         )?,
         None => output::print(&list()?)?,
     }
@@ -33,7 +33,7 @@ fn list() -> Result<String, CliError> {
     let width = widest(presets.iter().map(|preset| preset.name));
     let mut text = String::new();
     for preset in &presets {
-        text += &beside(preset.name, width, &preset.about, show::columns());
+        text += &hanging_paragraph(preset.name, width, &preset.about, output_options::columns());
     }
     Ok(text + "\none of them with the reason for each number: doublehold weather cloud\n")
 }

@@ -1,6 +1,6 @@
 //! `doublehold why`: when it was decided that a run violates what it violates, and what would have changed it.
 
-mod told;
+mod text;
 
 use clap::Args;
 use doublehold_history::Predicate;
@@ -10,12 +10,12 @@ use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::shrink::Target;
 use doublehold_search::why::{WhyError, why};
 
-use super::meant::{self, Kind};
+use super::kind_hints::{self, InputKind};
 use super::shared::{Jobs, predicate};
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{output, show};
+use crate::{output, output_options};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -32,15 +32,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     jobs: Jobs,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (scenario, seed, engine) = subject(arguments)?;
-    let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
+    let target = arguments.predicate.map(Target::Violates).or_else(|| expected_target(&scenario));
     match why((&engine.one(), &engine.many()), &scenario, seed, target, arguments.jobs.count()) {
         Ok(found) => {
-            output::print(&told::text(&found, &scenario, seed, show::columns()))?;
+            output::print(&text::text(&found, &scenario, seed, output_options::columns()))?;
             Ok(Exit::AsExpected)
         }
         Err(WhyError::Prepare(error)) => Err(error.into()),
@@ -52,7 +52,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 /// What the scenario says it shows, the gravest first: one that was shrunk for P3 alone is asked about P3.
-fn expected(scenario: &Scenario) -> Option<Target> {
+fn expected_target(scenario: &Scenario) -> Option<Target> {
     Target::ALL.into_iter().find(|target| match target {
         Target::Violates(predicate) => scenario.expect.get(predicate) == Some(&Expected::Violated),
         Target::Panics => false,
@@ -60,7 +60,7 @@ fn expected(scenario: &Scenario) -> Option<Target> {
 }
 
 /// A plan and its seed, or a scenario and the seed that was typed.
-fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
+fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, EngineChoice), CliError> {
     match Plan::read(&arguments.subject) {
         Ok(plan) => match arguments.seed {
             Some(_) => Err(CliError::Usage {
@@ -68,7 +68,7 @@ fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> 
                 hint: "leave out `--seed`, or name the scenario".to_owned(),
             }),
             None => {
-                let engine = arguments.engine.of_plan(&plan)?;
+                let engine = arguments.engine.choice_for_plan(&plan)?;
                 Ok((plan.scenario, plan.seed, engine))
             }
         },
@@ -78,7 +78,9 @@ fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> 
                 Ok((scenario, seed, arguments.engine))
             }
             Err(_) if arguments.subject.ends_with(".plan") => Err(error.into()),
-            Err(other) => Err(meant::other_kind(&arguments.subject, Kind::Scenario).unwrap_or(other)),
+            Err(other) => {
+                Err(kind_hints::other_kind(&arguments.subject, InputKind::Scenario).unwrap_or(other))
+            }
         },
     }
 }

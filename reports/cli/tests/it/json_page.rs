@@ -51,7 +51,7 @@ fn parsed(text: serde_json::Result<String>) -> Value {
 fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
     let written: BTreeSet<String> = runs()
         .iter()
-        .flat_map(|(report, _)| fields(&parsed(json::run(report, "doublehold run x"))))
+        .flat_map(|(report, _)| fields(&parsed(json::render_run(report, "doublehold run x"))))
         .collect();
     let page = section(PAGE, "## A run");
     let missing: Vec<String> = written.difference(&words(page)).cloned().collect();
@@ -129,7 +129,7 @@ fn no_number_is_too_large_for_a_double_but_readings_of_wall_clocks() {
         }
     }
     for (report, trace) in runs() {
-        check(&parsed(json::run(&report, "")), "");
+        check(&parsed(json::render_run(&report, "")), "");
         check(&parsed(json::history(&report.history, &judge(&report.history))), "");
         trace.iter().for_each(|line| check(line, ""));
     }
@@ -138,7 +138,7 @@ fn no_number_is_too_large_for_a_double_but_readings_of_wall_clocks() {
 #[test]
 fn the_pages_example_is_what_the_command_prints() {
     let (report, _) = run("clock-jump", 1);
-    let run = parsed(json::run(&report, ""));
+    let run = parsed(json::render_run(&report, ""));
     let shown = serde_json::json!([run["judgement"], run["verdicts"]["P1"], run["overlaps"][0]["clients"]]);
     assert!(PAGE.contains(&format!("\n{shown}\n```")), "{shown}");
 }

@@ -8,10 +8,10 @@ use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_text::duration;
 
-use super::inks::{self, FAINT, INK, Pattern, VIOLATION};
+use super::colours::{self, FAINT, INK, Pattern, VIOLATION};
 use super::panel::{Bar, Panel};
 use super::paper::{Align, Box2};
-use super::rows::{Row, Shown};
+use super::rows::{Row, RowContent};
 
 /// How high a bar is.
 const HEIGHT: f64 = 14.0;
@@ -20,9 +20,9 @@ impl Panel<'_> {
     pub(super) fn bars(&mut self) {
         for row in self.rows {
             match &row.shown {
-                Shown::Client { lane, place } => self.client(row, lane, *place),
-                Shown::Node(lane) => lane.keys.iter().for_each(|key| self.key(row, key)),
-                Shown::Resource(_) | Shown::Links(_) => {}
+                RowContent::Client { lane, place } => self.client(row, lane, *place),
+                RowContent::Node(lane) => lane.keys.iter().for_each(|key| self.key(row, key)),
+                RowContent::Resource(_) | RowContent::Links(_) => {}
             }
         }
     }
@@ -44,7 +44,7 @@ impl Panel<'_> {
             if let Some(area) = self.bar(row, Bar::Wait, wait.from, wait.to) {
                 let attributes = format!(
                     r#"class="wait" stroke="{}" stroke-width="2" stroke-dasharray="1 4""#,
-                    inks::client(place)
+                    colours::client(place)
                 );
                 let title = format!("asks for the lock, for {}", duration(wait.to.since(wait.from)));
                 self.paper.line((area.x, middle), (area.x + area.width, middle), &attributes, &title);
@@ -56,7 +56,7 @@ impl Panel<'_> {
         for at in &lane.refusals {
             if self.scale.shows(*at, *at) {
                 let attributes =
-                    format!(r#"class="refusal" fill="{PAPER}" stroke="{}""#, inks::client(place));
+                    format!(r#"class="refusal" fill="{PAPER}" stroke="{}""#, colours::client(place));
                 self.paper.circle(
                     (self.scale.x(*at), middle),
                     3.0,
@@ -72,7 +72,7 @@ impl Panel<'_> {
 
     fn claim(&mut self, row: &Row<'_>, claim: &ClaimBar, place: usize) {
         let Some(area) = self.bar(row, Bar::Claim, claim.from, claim.to) else { return };
-        let ink = inks::client(place);
+        let ink = colours::client(place);
         let until = if claim.open_ended { "until the run ended" } else { "until" };
         let title = format!(
             "believes that it holds the lock, from {} {until} {}",
@@ -135,7 +135,7 @@ impl Panel<'_> {
         let until = key.until.map_or(self.view.ended, |(at, _)| at);
         let Some(area) = self.bar(row, Bar::Key, key.from, until) else { return };
         let place = self.place_of(key.client);
-        let ink = inks::client(place);
+        let ink = colours::client(place);
         let name = self.view.hosts.get(key.client.0).map_or("", |host| host.name.as_str()).to_owned();
         let origin = match key.origin {
             KeyOrigin::Executed => "",
@@ -149,7 +149,7 @@ impl Panel<'_> {
         let title = format!("{name}'s key{origin}, from {} {ended}", instant(key.from));
         let data =
             format!(r#"data-grant="{}" data-from="{}" data-to="{}""#, key.grant.0, key.from.0, until.0);
-        let attributes = format!(r#"class="key" {data} fill="{}" stroke="{ink}""#, inks::pale(place));
+        let attributes = format!(r#"class="key" {data} fill="{}" stroke="{ink}""#, colours::pale(place));
         self.paper.rect(area, &attributes, &title);
         if let Some((at, how)) = key.until.filter(|(at, _)| self.scale.shows(*at, *at)) {
             let x = self.scale.x(at);
@@ -168,7 +168,7 @@ impl Panel<'_> {
 
     fn place_of(&self, host: HostIndex) -> usize {
         let clients = self.rows.iter().find_map(|row| match row.shown {
-            Shown::Client { lane, place } if lane.host == host => Some(place),
+            RowContent::Client { lane, place } if lane.host == host => Some(place),
             _ => None,
         });
         clients.unwrap_or(0)

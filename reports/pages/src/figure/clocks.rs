@@ -5,8 +5,8 @@
 use doublehold_render::picture::view::{ClockSeries, ClockStretch, View};
 use doublehold_text::duration;
 
-use super::inks::{FAINT, INK, LANE};
-use super::lettering::{SIZE, SMALL, clipped};
+use super::colours::{FAINT, INK, LANE};
+use super::lettering::{SIZE, SMALL, clip_text};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
 
@@ -86,8 +86,8 @@ impl Strip {
         let (high, low) = (top + ABOVE, top + HEIGHT - 2.0);
         let span = (i128::from(greatest) - i128::from(least)).max(1) as f64;
         let y = |offset: i64| low - (i128::from(offset) - i128::from(least)) as f64 / span * (low - high);
-        paper.line((scale.left, y(0)), (scale.right(), y(0)), &format!(r#"stroke="{LANE}""#), "");
-        if let Some(label) = clipped(&self.label, SIZE, scale.left - 14.0) {
+        paper.line((scale.left, y(0)), (scale.right_edge(), y(0)), &format!(r#"stroke="{LANE}""#), "");
+        if let Some(label) = clip_text(&self.label, SIZE, scale.left - 14.0) {
             paper.text((scale.left - 10.0, (high + low) / 2.0 + 4.0), Align::End, "", &label);
         }
         let ink = format!(r#"stroke="{INK}" fill="none""#);
@@ -100,10 +100,10 @@ impl Strip {
             paper.path(&ends, &format!(r#"class="clock-step" stroke-dasharray="2 2" {ink}"#));
         }
         let mut taken: Vec<Box2> = Vec::new();
-        for (at, offset) in self.told() {
-            let words = signed(offset);
+        for (at, offset) in self.labelled_offsets() {
+            let words = format_offset(offset);
             let wide = super::lettering::width(&words, SMALL);
-            let x = (scale.x(at) + 3.0).min(scale.right() - wide);
+            let x = (scale.x(at) + 3.0).min(scale.right_edge() - wide);
             let area = Box2 { x, y: y(offset) - 12.0, width: wide, height: 11.0 };
             if taken.iter().all(|other| !other.meets(&area)) {
                 paper.text((x, y(offset) - 3.0), Align::Start, r#"class="label""#, &words);
@@ -113,7 +113,7 @@ impl Strip {
     }
 
     /// The offsets that are said in words: the first of each line, and the last of all.
-    fn told(&self) -> Vec<(doublehold_history::TrueNs, i64)> {
+    fn labelled_offsets(&self) -> Vec<(doublehold_history::TrueNs, i64)> {
         let mut told: Vec<_> = self.lines.iter().map(|line| line[0]).collect();
         told.extend(
             self.lines
@@ -126,7 +126,7 @@ impl Strip {
 }
 
 /// `+10 s`, `-41 ms`, `0 s`.
-fn signed(ns: i64) -> String {
+fn format_offset(ns: i64) -> String {
     let sign = match ns {
         0 => "",
         ..0 => "-",

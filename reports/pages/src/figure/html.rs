@@ -15,7 +15,7 @@ use super::{Options, svg};
 const STYLE: &str = include_str!("page/page.css");
 const DRAWING: &str = include_str!("page/page.js");
 const LEGEND: &str = include_str!("page/legend.js");
-const HANDS: &str = include_str!("page/hands.js");
+const INPUT: &str = include_str!("page/input.js");
 
 /// What may be loaded: nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'";
@@ -41,7 +41,7 @@ const CANVAS: &str = "lanes of hosts over true time; the lists beside it say the
 /// None in practice: everything in a view can be written as JSON.
 pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
     let data = inert(&serde_json::to_string(view)?);
-    let script = format!("\n(() => {{\n{DRAWING}{LEGEND}{HANDS}}})();\n");
+    let script = format!("\n(() => {{\n{DRAWING}{LEGEND}{INPUT}}})();\n");
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -158,7 +158,7 @@ mod tests {
         for name in read.iter().copied().chain(used) {
             assert!(OF_RUN.iter().any(|(known, ..)| *known == name), "`--{name}` is not declared");
         }
-        for (file, text) in [("css", STYLE), ("page", DRAWING), ("legend", LEGEND), ("hands", HANDS)] {
+        for (file, text) in [("css", STYLE), ("page", DRAWING), ("legend", LEGEND), ("input", INPUT)] {
             let is_colour = |word: &str| {
                 let digits: String = word.chars().take_while(char::is_ascii_hexdigit).collect();
                 matches!(digits.len(), 3 | 6)

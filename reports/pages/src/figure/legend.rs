@@ -4,7 +4,7 @@ use doublehold_render::palette::PAPER;
 use doublehold_render::picture::view::{View, WriteFate};
 use doublehold_scenarios::fault::Nature;
 
-use super::inks::{self, FAINT, INK, LANE, Pattern, VIOLATION};
+use super::colours::{self, FAINT, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{SMALL, width};
 use super::paper::{Align, Box2, Paper};
 
@@ -51,10 +51,14 @@ fn entries(view: &View, id: &str) -> Vec<(Sign, &'static str)> {
     let late = claims().any(|claim| claim.valid != [(claim.from, claim.to)]);
     let refused = lanes.clients.iter().any(|lane| !lane.refusals.is_empty());
     let entries = [
-        (claims().next().is_some(), Sign::Bar(inks::client(0).to_owned(), INK), "believes it holds the lock"),
+        (
+            claims().next().is_some(),
+            Sign::Bar(colours::client(0).to_owned(), INK),
+            "believes it holds the lock",
+        ),
         (
             late,
-            Sign::Bar(Pattern::Overdue(0).fill(id), inks::client(0)),
+            Sign::Bar(Pattern::Overdue(0).fill(id), colours::client(0)),
             "still believes it, past its own deadline",
         ),
         (late, Sign::Tick, "its deadline passes on its own clock"),
@@ -67,7 +71,7 @@ fn entries(view: &View, id: &str) -> Vec<(Sign, &'static str)> {
         ),
         (
             !lanes.nodes.is_empty(),
-            Sign::Bar(inks::pale(0).to_owned(), inks::client(0)),
+            Sign::Bar(colours::pale(0).to_owned(), colours::client(0)),
             "the node holds that client's key",
         ),
         (
@@ -102,7 +106,7 @@ impl Sign {
                 paper.line((x + 16.0, y - 6.0), (x + 16.0, y + 6.0), &attributes, "");
             }
             Sign::Ring => {
-                let attributes = format!(r#"fill="{PAPER}" stroke="{}""#, inks::client(0));
+                let attributes = format!(r#"fill="{PAPER}" stroke="{}""#, colours::client(0));
                 paper.circle((x + 14.0, y), 3.0, &attributes, "");
             }
             Sign::Triangle(ink) => {
@@ -128,7 +132,7 @@ mod tests {
         for name in ["lease-pause/redlock", "clock-jump", "failover-before-replication", "fencing-33-34"] {
             let scenario = catalog::load(name, &[]).expect("a scenario of the catalogue");
             let (report, _, detail) = SimEngine.prepare(&scenario).expect("it runs").run_with_detail(1);
-            for (_, words) in entries(&View::of_run(&report, Some(detail)), "figure") {
+            for (_, words) in entries(&View::from_run(&report, Some(detail)), "figure") {
                 assert!(of_page.contains(&format!("{words:?}")), "{words}");
                 said += 1;
             }

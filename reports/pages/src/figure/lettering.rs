@@ -25,7 +25,7 @@ fn advance(letter: char) -> f64 {
 }
 
 /// As much of a text as fits, with a mark where it was cut; nothing if that would be no more than the mark.
-pub(super) fn clipped(text: &str, size: f64, room: f64) -> Option<String> {
+pub(super) fn clip_text(text: &str, size: f64, room: f64) -> Option<String> {
     if width(text, size) <= room {
         return Some(text.to_owned());
     }
@@ -42,7 +42,7 @@ pub(super) fn clipped(text: &str, size: f64, room: f64) -> Option<String> {
 }
 
 /// A paragraph in lines that fit.
-pub(super) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
+pub(super) fn wrap_text(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {

@@ -10,9 +10,9 @@
 
 mod bars;
 mod clocks;
+mod colours;
 mod html;
-mod inks;
-mod insets;
+mod layout;
 mod legend;
 mod lettering;
 mod panel;
@@ -20,7 +20,7 @@ pub mod paper;
 mod rows;
 mod scale;
 mod shades;
-mod sheet;
+mod zoom;
 
 use doublehold_render::picture::view::View;
 pub use html::html;
@@ -56,10 +56,10 @@ impl Default for Options {
 ///
 /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
 /// let (report, _, detail) = paused.run_with_detail(7);
-/// let figure = svg(&View::of_run(&report, Some(detail)), &Options::default());
+/// let figure = svg(&View::from_run(&report, Some(detail)), &Options::default());
 /// assert!(figure.starts_with("<svg ") && figure.contains("c1 and c2 both hold: 1.008 s"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn svg(view: &View, options: &Options) -> String {
-    sheet::draw(view, options)
+    layout::draw(view, options)
 }

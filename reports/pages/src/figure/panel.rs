@@ -10,10 +10,10 @@ use doublehold_history::{LockId, TrueNs};
 use doublehold_render::picture::view::{OverlapSpan, View};
 use doublehold_scenarios::detail::Message;
 
-use super::inks::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
-use super::lettering::{self, SMALL, clipped};
+use super::colours::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
+use super::lettering::{self, SMALL, clip_text};
 use super::paper::{Align, Box2, Paper};
-use super::rows::{Row, Shown, row_of};
+use super::rows::{Row, RowContent, row_of};
 use super::scale::Scale;
 
 /// A message whose arrow is less wide than this cannot be followed.
@@ -91,19 +91,19 @@ impl<'v> Panel<'v> {
         let left = self.scale.left;
         for row in self.rows {
             let middle = row.middle();
-            if let Some(label) = clipped(&row.label, lettering::SIZE, left - 14.0) {
+            if let Some(label) = clip_text(&row.label, lettering::SIZE, left - 14.0) {
                 self.paper.text((left - 10.0, middle + 4.0), Align::End, r#"font-weight="bold""#, &label);
             }
-            if let Shown::Client { place, .. } = row.shown {
+            if let RowContent::Client { place, .. } = row.shown {
                 let mark = Box2 { x: left - 7.0, y: middle - 8.0, width: 4.0, height: 16.0 };
-                self.paper.rect(mark, &format!(r#"fill="{}""#, inks::client(place)), "");
+                self.paper.rect(mark, &format!(r#"fill="{}""#, colours::client(place)), "");
             }
         }
     }
 
     /// Lines that hold the rows together.
     fn lanes(&mut self) {
-        let (left, right) = (self.scale.left, self.scale.right());
+        let (left, right) = (self.scale.left, self.scale.right_edge());
         for (at, _) in self.scale.ticks() {
             let x = self.scale.x(at);
             self.paper.line((x, self.top()), (x, self.bottom()), &format!(r#"stroke="{GRID}""#), "");
@@ -185,7 +185,7 @@ impl<'v> Panel<'v> {
         let title = format!("{words}: sent {}, {}", instant(message.sent), when_arrived(message.arrived));
         self.paper.line(start, end, &attributes, &title);
         // Words where the arrow is wide enough to be followed, beside the part of it that is in the panel.
-        let (left, right) = (x1.max(self.scale.left), x2.min(self.scale.right()));
+        let (left, right) = (x1.max(self.scale.left), x2.min(self.scale.right_edge()));
         if right - left > 6.0 {
             let x = left + (right - left) * 0.4;
             let y = start.1 + (end.1 - start.1) * (x - x1) / (x2 - x1);
@@ -236,7 +236,7 @@ impl<'v> Panel<'v> {
     /// Draws the labels that there is room for.
     fn finish(&mut self) {
         for label in std::mem::take(&mut self.labels) {
-            let right = self.scale.right();
+            let right = self.scale.right_edge();
             let wide = lettering::width(&label.text, SMALL);
             let x = match label.align {
                 Align::Start => label.at.0,
@@ -245,7 +245,7 @@ impl<'v> Panel<'v> {
             };
             // At the right edge a label moves to the left; at the left edge it begins there.
             let x = x.min(right - wide).max(self.scale.left);
-            let Some(text) = clipped(&label.text, SMALL, right - x + 1.0) else { continue };
+            let Some(text) = clip_text(&label.text, SMALL, right - x + 1.0) else { continue };
             let area = Box2 { x: x - 1.0, y: label.at.1 - 9.0, width: wide + 2.0, height: 11.0 };
             let Some(area) = self.free_place(area, label.slack, label.drop) else { continue };
             self.taken.push(area);
@@ -257,7 +257,7 @@ impl<'v> Panel<'v> {
 
     /// The first place from here to the right, and then below, that no other label has.
     fn free_place(&self, area: Box2, slack: f64, drop: f64) -> Option<Box2> {
-        let last = (area.x + slack).min(self.scale.right() - area.width).max(area.x);
+        let last = (area.x + slack).min(self.scale.right_edge() - area.width).max(area.x);
         let mut line = area;
         while line.y <= area.y + drop {
             let mut place = line;
@@ -274,7 +274,7 @@ impl<'v> Panel<'v> {
 
     /// The axis below the rows.
     pub(super) fn axis(&mut self) {
-        let (left, right, y) = (self.scale.left, self.scale.right(), self.bottom() + 4.0);
+        let (left, right, y) = (self.scale.left, self.scale.right_edge(), self.bottom() + 4.0);
         self.paper.line((left, y), (right, y), &format!(r#"stroke="{INK}""#), "");
         for (at, label) in self.scale.ticks() {
             let x = self.scale.x(at);

@@ -2,7 +2,7 @@
 //!
 //! Only this file writes a picture's markup. Texts are user input (names of hosts, keys, locks): all of them are
 //! escaped here. Attributes are the caller's own, and stand in the picture as they are given; one that holds what a
-//! user wrote takes it through [`escaped`].
+//! user wrote takes it through [`escape_xml`].
 //!
 //! ```
 //! use doublehold_pages::figure::paper::{Align, Paper};
@@ -129,15 +129,18 @@ impl Paper {
             Align::End => r#" text-anchor="end""#,
         };
         let (x, y) = (number(at.0), number(at.1));
-        let _ignored =
-            writeln!(self.markup, r#"<text x="{x}" y="{y}"{anchor} {attributes}>{}</text>"#, escaped(text));
+        let _ignored = writeln!(
+            self.markup,
+            r#"<text x="{x}" y="{y}"{anchor} {attributes}>{}</text>"#,
+            escape_xml(text)
+        );
     }
 
     fn element(&mut self, start: &str, name: &str, title: &str) {
         let _ignored = if title.is_empty() {
             writeln!(self.markup, "{start}/>")
         } else {
-            writeln!(self.markup, "{start}><title>{}</title></{name}>", escaped(title))
+            writeln!(self.markup, "{start}><title>{}</title></{name}>", escape_xml(title))
         };
     }
 }
@@ -160,7 +163,7 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 /// For texts and for attributes in double quotes. Characters that XML does not have become a mark.
-pub fn escaped(text: &str) -> String {
+pub fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in printable(text).chars() {
         match letter {

@@ -6,7 +6,7 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 
 /// What a row shows.
 #[derive(Clone, Debug)]
-pub(super) enum Shown<'v> {
+pub(super) enum RowContent<'v> {
     Client { lane: &'v ClientLane, place: usize },
     Node(&'v NodeLane),
     Resource(HostIndex),
@@ -16,7 +16,7 @@ pub(super) enum Shown<'v> {
 /// A row and where it is in its panel.
 #[derive(Clone, Debug)]
 pub(super) struct Row<'v> {
-    pub(super) shown: Shown<'v>,
+    pub(super) shown: RowContent<'v>,
     pub(super) label: String,
     pub(super) top: f64,
     pub(super) height: f64,
@@ -35,19 +35,19 @@ impl Row<'_> {
     /// Which lock it is about.
     fn lock(&self) -> Option<LockId> {
         match &self.shown {
-            Shown::Client { lane, .. } => Some(lane.lock),
-            Shown::Node(lane) => Some(lane.lock),
-            Shown::Resource(_) | Shown::Links(_) => None,
+            RowContent::Client { lane, .. } => Some(lane.lock),
+            RowContent::Node(lane) => Some(lane.lock),
+            RowContent::Resource(_) | RowContent::Links(_) => None,
         }
     }
 
     /// Whose row it is.
     pub(super) fn host(&self) -> Option<HostIndex> {
         match &self.shown {
-            Shown::Client { lane, .. } => Some(lane.host),
-            Shown::Node(lane) => Some(lane.host),
-            Shown::Resource(host) => Some(*host),
-            Shown::Links(_) => None,
+            RowContent::Client { lane, .. } => Some(lane.host),
+            RowContent::Node(lane) => Some(lane.host),
+            RowContent::Resource(host) => Some(*host),
+            RowContent::Links(_) => None,
         }
     }
 }
@@ -74,16 +74,16 @@ pub(super) fn rows(view: &View, top: f64) -> Vec<Row<'_>> {
     for (place, lane) in
         clients.enumerate().flat_map(|(place, lanes)| lanes.iter().map(move |lane| (place, lane)))
     {
-        add(Shown::Client { lane, place }, lane.label.clone(), 46.0);
+        add(RowContent::Client { lane, place }, lane.label.clone(), 46.0);
     }
     for lane in &view.lanes.nodes {
-        add(Shown::Node(lane), lane.label.clone(), 42.0);
+        add(RowContent::Node(lane), lane.label.clone(), 42.0);
     }
     if let Some((host, name)) = resource(view) {
-        add(Shown::Resource(host), name, 34.0);
+        add(RowContent::Resource(host), name, 34.0);
     }
     for (label, faults) in links(view) {
-        add(Shown::Links(faults), label, 26.0);
+        add(RowContent::Links(faults), label, 26.0);
     }
     rows
 }

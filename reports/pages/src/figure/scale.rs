@@ -27,7 +27,7 @@ impl Scale {
         self.x(at.clamp(self.from, self.to))
     }
 
-    pub(super) fn right(&self) -> f64 {
+    pub(super) fn right_edge(&self) -> f64 {
         self.left + self.width
     }
 

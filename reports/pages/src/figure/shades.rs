@@ -5,17 +5,17 @@ use doublehold_render::picture::view::FaultSpan;
 use doublehold_scenarios::fault::Nature;
 use doublehold_text::duration;
 
-use super::inks::{INK, Pattern, VIOLATION};
+use super::colours::{INK, Pattern, VIOLATION};
 use super::panel::Panel;
 use super::paper::{Align, Box2};
-use super::rows::{Row, Shown};
+use super::rows::{Row, RowContent};
 
 impl Panel<'_> {
     pub(super) fn shades(&mut self) {
         let view = self.view;
         for row in self.rows {
             match &row.shown {
-                Shown::Links(faults) => faults.iter().for_each(|fault| self.shade(row, fault)),
+                RowContent::Links(faults) => faults.iter().for_each(|fault| self.shade(row, fault)),
                 _ => {
                     let host = row.host();
                     let strikes = |fault: &&FaultSpan| host.is_some_and(|host| fault.hosts.contains(&host));
@@ -32,7 +32,7 @@ impl Panel<'_> {
         if !self.scale.shows(fault.from, until) {
             return;
         }
-        let is_hint = fault.of_link && !matches!(row.shown, Shown::Links(_));
+        let is_hint = fault.of_link && !matches!(row.shown, RowContent::Links(_));
         let (x, end) = (self.scale.inside(fault.from), self.scale.inside(until));
         let (top, height) = (row.top + 1.0, row.height - 2.0);
         let over = match fault.until {

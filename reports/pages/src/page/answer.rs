@@ -9,40 +9,40 @@ use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts
 use doublehold_text::{group_digits, several};
 
 use super::document::{Block, Line};
+use super::model::{PageModel, RANKED};
 use super::rates::{Figures, Rate, SURE};
-use super::sheet::{RANKED, Sheet};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;
 
-pub(crate) fn answer(sheet: &Sheet<'_>) -> Vec<Block> {
-    let mut lines = vec![basis(sheet)];
-    let points = sheet.shown();
-    if sheet.points.len() > points.len() {
-        lines.extend(over_grid(sheet));
+pub(crate) fn answer(model: &PageModel<'_>) -> Vec<Block> {
+    let mut lines = vec![basis(model)];
+    let points = model.points_shown();
+    if model.points.len() > points.len() {
+        lines.extend(grid_lines(model));
         return vec![Block::Note(lines)];
     }
     let mut blocks = Vec::new();
     for point in points {
         if points.len() > 1 {
-            lines.push(Line::of("With ").then(sheet.values_in_code(*point)).text(":"));
+            lines.push(Line::from_text("With ").then(model.values_in_code(*point)).text(":"));
         }
-        lines.extend(at_point(sheet, *point));
+        lines.extend(point_lines(model, *point));
         blocks.push(Block::Note(std::mem::take(&mut lines)));
     }
     blocks
 }
 
 /// What the answer rests on.
-fn basis(sheet: &Sheet<'_>) -> Line {
-    let header = &sheet.results.header;
+fn basis(model: &PageModel<'_>) -> Line {
+    let header = &model.results.header;
     let designs = several(header.designs.len() as u64, "design");
-    let points = match sheet.points.len() {
+    let points = match model.points.len() {
         1 => String::new(),
         points => format!(" at {} of the grid", several(points as u64, "point")),
     };
-    let runs = several(sheet.results.runs(), "run");
-    let line = Line::of(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
+    let runs = several(model.results.runs(), "run");
+    let line = Line::from_text(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
     match header.other_engine() {
         None => line.text("."),
         Some(engine) => line.text(" on its engine ").code(engine).text("."),
@@ -50,27 +50,27 @@ fn basis(sheet: &Sheet<'_>) -> Line {
 }
 
 /// What the numbers of one point say.
-fn at_point(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
-    let cells = sheet.ranked(point);
+fn point_lines(model: &PageModel<'_>, point: u64) -> Vec<Line> {
+    let cells = model.cells_by_rank(point);
     if cells.iter().all(|cell| cell.runs == 0) {
-        return vec![Line::of("There are no runs yet.")];
+        return vec![Line::from_text("There are no runs yet.")];
     }
-    RANKED.map(|it| sentence(sheet, &cells, (it, sheet.scale(point, it)))).into()
+    RANKED.map(|it| sentence(model, &cells, (it, model.scale(point, it)))).into()
 }
 
 fn begin(predicate: Predicate) -> Line {
     Line::default().strong(format!("{}, {}: ", predicate.as_str(), predicate.name()))
 }
 
-fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], (predicate, scale): (Predicate, Scale)) -> Line {
+fn sentence(model: &PageModel<'_>, cells: &[&Figures], (predicate, scale): (Predicate, Scale)) -> Line {
     let start = begin(predicate);
-    let rank = |cell: &Figures| sheet.rank(cell, predicate);
+    let rank = |cell: &Figures| model.rank(cell, predicate);
     let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rank(cell).is_some()).collect();
     // Designs of one rank are in the order of the study.
     known.sort_by_key(|cell| (rank(cell), cell.design));
     let name = |cell: &Figures| {
         Line::default()
-            .code(sheet.name(cell.design))
+            .code(model.name(cell.design))
             .text(format!(" ({})", words(&cell.rate(predicate), scale)))
     };
     let all = |is: fn(&Rate) -> bool| known.iter().all(|cell| is(&cell.rate(predicate)));
@@ -149,21 +149,21 @@ fn words(rate: &Rate, scale: Scale) -> String {
 }
 
 /// The results of each design over a large grid: its lowest and highest rate, and at how many points it has rank 1.
-fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
-    let designs = sheet.results.header.designs.len();
-    let points = sheet.points.len();
-    let apart = sheet.results.rank_designs(&sheet.points, &RANKED, SURE);
+fn grid_lines(model: &PageModel<'_>) -> Vec<Line> {
+    let designs = model.results.header.designs.len();
+    let points = model.points.len();
+    let apart = model.results.rank_designs(&model.points, &RANKED, SURE);
     let of = |predicate: Predicate| {
         let firsts = |design: usize| {
             let is_first = |point: &&u64| apart.rank(**point, design, predicate) == Some(1);
-            sheet.points.iter().filter(is_first).count()
+            model.points.iter().filter(is_first).count()
         };
         let mut order: Vec<(usize, usize)> = (0..designs).map(|design| (firsts(design), design)).collect();
         order.sort_by_key(|(firsts, design)| (Reverse(*firsts), *design));
         let mut line = begin(predicate);
         for (place, (firsts, design)) in order.iter().take(NAMED).enumerate() {
-            line = line.text(if place == 0 { "" } else { "; " }).code(sheet.name(*design));
-            line = line.text(format!(" {}", range(sheet, *design, predicate)));
+            line = line.text(if place == 0 { "" } else { "; " }).code(model.name(*design));
+            line = line.text(format!(" {}", range(model, *design, predicate)));
             if designs > 1 {
                 line = line.text(format!(", rank 1 at {firsts} of {}", several(points as u64, "point")));
             }
@@ -177,12 +177,12 @@ fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
 }
 
 /// From which rate to which a design goes over the grid; bounds are told as such, beside the rates.
-fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
-    let of_design = || sheet.cells.values().filter(|cell| cell.design == design);
+fn range(model: &PageModel<'_>, design: usize, predicate: Predicate) -> String {
+    let of_design = || model.cells.values().filter(|cell| cell.design == design);
     let rates: Vec<Rate> =
         of_design().map(|cell| cell.rate(predicate)).filter(|rate| rate.high().is_some()).collect();
     let values: Vec<(f64, &Rate)> =
-        rates.iter().filter_map(|rate| rate.stated().map(|it| (it, rate))).collect();
+        rates.iter().filter_map(|rate| rate.stated_rate().map(|it| (it, rate))).collect();
     let of_value = |(_, rate): &(f64, &Rate)| words(rate, Scale::Share);
     let low = values.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let high = values.iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -197,7 +197,7 @@ fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
         }
         Some((_, high)) => format!("{}, ", of_value(high)),
     };
-    let unstated = rates.iter().filter(|rate| rate.stated().is_none());
+    let unstated = rates.iter().filter(|rate| rate.stated_rate().is_none());
     let highest = unstated.clone().filter_map(Rate::high).fold(0.0, f64::max);
     let text = match unstated.count() {
         0 => stated,

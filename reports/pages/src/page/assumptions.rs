@@ -5,20 +5,21 @@ use doublehold_text::several;
 use doublehold_text::{digits, rough};
 
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel};
 use super::rates::Figures;
-use super::sheet::{COLUMNS, Sheet};
 use super::world::{self, World};
 
-pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
-    let header = &sheet.results.header;
-    let mut blocks = vec![Block::List(header.assumptions.iter().map(|it| Line::marked(it)).collect())];
+pub(crate) fn assumptions(model: &PageModel<'_>) -> Vec<Block> {
+    let header = &model.results.header;
+    let mut blocks =
+        vec![Block::List(header.assumptions.iter().map(|it| Line::from_backticks(it)).collect())];
     blocks.retain(|block| !matches!(block, Block::List(lines) if lines.is_empty()));
     blocks.push(Block::heading(3, "Faults"));
     blocks.extend(weathers(header));
     blocks.push(Block::heading(3, "Worlds"));
     blocks.extend(worlds(header));
     blocks.push(Block::heading(3, "What is counted"));
-    blocks.extend(counted(sheet));
+    blocks.extend(counting_rules(model));
     blocks
 }
 
@@ -45,13 +46,13 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let of = |line: Line| if names.is_empty() { line } else { line.text(" (of ").codes(names).text(")") };
     if design.weather.is_empty() {
         return vec![Block::Paragraph(
-            of(Line::of("No random faults")).text(": only those that the world's own file lists."),
+            of(Line::from_text("No random faults")).text(": only those that the world's own file lists."),
         )];
     }
     let kinds = several(design.weather.len() as u64, "line");
     let grid =
         if header.axes.is_empty() { "" } else { " These are the values at the first point of the grid." };
-    let line = of(Line::of(format!("Random faults, in {kinds},"))).text(format!(
+    let line = of(Line::from_text(format!("Random faults, in {kinds},"))).text(format!(
         " strike for the first {} of each run. Each line strikes each of its hosts by itself, with this mean time \
          between two; one of links does so with each host of the side that has fewer. When, is drawn from the \
          seed. What begins in that time lasts as long as was drawn, also beyond it, unless the run ends first.{grid}",
@@ -60,15 +61,18 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let row = |line: &WeatherLine| {
         vec![
             Entry::line(Line::default().code(&line.kind)),
-            Entry::of(every(&line.every)),
-            Entry::of(world::of_fault(&line.rest)),
-            Entry::of(&line.source),
+            Entry::from_text(every(&line.every)),
+            Entry::from_text(world::fault_words(&line.rest)),
+            Entry::from_text(&line.source),
         ]
     };
     let head =
         ["fault", "mean time between", "whom, for how long, how strongly", "where the numbers come from"];
-    let table =
-        Table { head: head.map(Entry::of).into(), rows: design.weather.iter().map(row).collect(), words: 4 };
+    let table = Table {
+        head: head.map(Entry::from_text).into(),
+        rows: design.weather.iter().map(row).collect(),
+        words: 4,
+    };
     vec![Block::Paragraph(line), Block::Table(table)]
 }
 
@@ -87,7 +91,7 @@ fn worlds(header: &StudyHeader) -> Vec<Block> {
     const HEADS: [&str; 6] =
         ["nodes", "clients", "what each client does", "lease", "asks again after", "messages take"];
     let worlds: Vec<[String; 6]> =
-        header.designs.iter().map(|design| World::of(&design.world).facts()).collect();
+        header.designs.iter().map(|design| World::from_toml(&design.world).facts()).collect();
     let is_same = |fact: usize| worlds.windows(2).all(|pair| pair[0][fact] == pair[1][fact]);
     let (same, differ): (Vec<usize>, Vec<usize>) = (0..HEADS.len()).partition(|fact| is_same(*fact));
     let mut blocks = Vec::new();
@@ -102,11 +106,13 @@ fn worlds(header: &StudyHeader) -> Vec<Block> {
     }
     let row = |(design, world): (&DesignHeader, &[String; 6])| {
         let name = Entry::line(Line::default().code(&design.name));
-        let about = Entry::line(Line::marked(&design.about));
-        [name, about].into_iter().chain(differ.iter().map(|fact| Entry::of(&world[*fact]))).collect()
+        let about = Entry::line(Line::from_backticks(&design.about));
+        [name, about].into_iter().chain(differ.iter().map(|fact| Entry::from_text(&world[*fact]))).collect()
     };
-    let head =
-        ["design", "what it is"].into_iter().chain(differ.iter().map(|fact| HEADS[*fact])).map(Entry::of);
+    let head = ["design", "what it is"]
+        .into_iter()
+        .chain(differ.iter().map(|fact| HEADS[*fact]))
+        .map(Entry::from_text);
     let rows = header.designs.iter().zip(&worlds).map(row).collect();
     blocks.push(Block::Table(Table { head: head.collect(), rows, words: HEADS.len() + 2 }));
     let file = |design: &DesignHeader| Block::Details {
@@ -114,17 +120,17 @@ fn worlds(header: &StudyHeader) -> Vec<Block> {
         blocks: vec![Block::Code(design.world.clone())],
     };
     blocks.push(Block::Details {
-        summary: Line::of("The whole worlds, as scenario files"),
+        summary: Line::from_text("The whole worlds, as scenario files"),
         blocks: header.designs.iter().map(file).collect(),
     });
     blocks
 }
 
-fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
+fn counting_rules(model: &PageModel<'_>) -> Vec<Block> {
     let meaning = |it: &doublehold_history::Predicate| {
         Line::default().strong(format!("{}, {}: ", it.as_str(), it.name())).text(format!("{}.", it.meaning()))
     };
-    let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
+    let cells = || model.cells.values().filter(|cell| cell.runs > 0);
     let grants = mean(cells().filter_map(Figures::mean_grants)).map(digits);
     let hours = mean(cells().filter_map(Figures::mean_hours)).map(|hours| rough(hours * 3_600.0));
     let exposure = match grants.zip(hours) {
@@ -134,7 +140,7 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
         ),
         None => "how much that is, was not seen in enough of the runs to say".to_owned(),
     };
-    let exact = if sheet.results.is_divided() {
+    let exact = if model.results.is_divided() {
         ""
     } else {
         " (Wilson's; the exact one shows where you point at a rate)"

@@ -9,34 +9,34 @@ use doublehold_statistics::{Scale, rate_parts};
 use doublehold_text::several;
 
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel};
 use super::rates::Figures;
-use super::sheet::{COLUMNS, Sheet};
 
 /// More pairs than this are not listed: the page would be nothing else.
 const PAIRS: usize = 500;
 
-pub(crate) fn differences(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let cells = sheet.ranked(point);
+pub(crate) fn differences(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    let cells = model.cells_by_rank(point);
     let Some((best, others)) = cells.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Vec::new();
     };
     let mut blocks =
-        vec![Block::heading(3, "Which designs are told apart"), Block::Paragraph(lead(sheet, best))];
+        vec![Block::heading(3, "Which designs are told apart"), Block::Paragraph(lead(model, best))];
     let against: Vec<(&Figures, &Figures)> = others.iter().map(|cell| (*cell, *best)).collect();
-    blocks.push(Block::Table(table(sheet, point, &against)));
+    blocks.push(Block::Table(table(model, point, &against)));
     let pairs: Vec<(&Figures, &Figures)> = (0..cells.len())
         .flat_map(|one| (one + 1..cells.len()).map(move |other| (one, other)))
         .map(|(one, other)| (cells[other], cells[one]))
         .collect();
     if pairs.len() > against.len() {
-        blocks.push(all(sheet, point, &pairs));
+        blocks.push(all(model, point, &pairs));
     }
     blocks
 }
 
-fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
-    let line = Line::of("Each design against ").code(sheet.name(best.design));
-    if sheet.results.is_divided() {
+fn lead(model: &PageModel<'_>, best: &Figures) -> Line {
+    let line = Line::from_text("Each design against ").code(model.name(best.design));
+    if model.results.is_divided() {
         return line.text(
             ", the first row of the ranking. Runs are divided by their faults, and a run counts for as much as its \
              part weighs: designs are not compared seed by seed, which would tell more apart. They are told apart \
@@ -55,10 +55,10 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
     )
 }
 
-fn all(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Block {
-    let summary = Line::of(format!("All {}", several(pairs.len() as u64, "pair")));
+fn all(model: &PageModel<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Block {
+    let summary = Line::from_text(format!("All {}", several(pairs.len() as u64, "pair")));
     let shown = &pairs[..pairs.len().min(PAIRS)];
-    let mut blocks = vec![Block::Table(table(sheet, point, shown))];
+    let mut blocks = vec![Block::Table(table(model, point, shown))];
     if shown.len() < pairs.len() {
         let rest = several((pairs.len() - shown.len()) as u64, "pair");
         blocks.push(Block::text(format!("{rest} of the lowest ranked are left out.")));
@@ -66,31 +66,37 @@ fn all(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Block {
     Block::Details { summary, blocks }
 }
 
-fn table(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Table {
-    let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
-    let head = [Entry::of("design"), Entry::of("against")].into_iter().chain(names).collect();
-    let code = |cell: &Figures| Entry::line(Line::default().code(sheet.name(cell.design)));
+fn table(model: &PageModel<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Table {
+    let names =
+        COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::from_text(it.name())));
+    let head = [Entry::from_text("design"), Entry::from_text("against")].into_iter().chain(names).collect();
+    let code = |cell: &Figures| Entry::line(Line::default().code(model.name(cell.design)));
     let row = |(one, other): &(&Figures, &Figures)| {
-        let differences = COLUMNS.map(|it| entry(sheet, point, (one, other), it));
+        let differences = COLUMNS.map(|it| entry(model, point, (one, other), it));
         [code(one), code(other)].into_iter().chain(differences).collect()
     };
     Table { head, rows: pairs.iter().map(row).collect(), words: 2 }
 }
 
-fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), predicate: Predicate) -> Entry {
-    let verdict = match sheet.compare(point, (one, other), predicate) {
+fn entry(
+    model: &PageModel<'_>,
+    point: u64,
+    (one, other): (&Figures, &Figures),
+    predicate: Predicate,
+) -> Entry {
+    let verdict = match model.compare(point, (one, other), predicate) {
         Some(Ordering::Greater) => Line::default().strong("higher"),
         Some(Ordering::Less) => Line::default().strong("lower"),
-        Some(Ordering::Equal) => Line::of("not told apart"),
-        None => return Entry::of("nothing to compare"),
+        Some(Ordering::Equal) => Line::from_text("not told apart"),
+        None => return Entry::from_text("nothing to compare"),
     };
     let entry = Entry::line(verdict);
-    let Some(it) = sheet.difference(point, (one.design, other.design), predicate) else { return entry };
+    let Some(it) = model.difference(point, (one.design, other.design), predicate) else { return entry };
     let (value, interval) = rate_parts(it.value.unwrap_or(0.0), it.interval, Scale::Share);
     let value = match it.value {
         Some(number) if number > 0.0 => format!("+{value}"),
         Some(_) => value,
         None => format!("open: {} undecided", several(it.undecided, "pair")),
     };
-    entry.below(Line::of(value)).below(Line::of(interval)).titled(several(it.pairs, "pair"))
+    entry.below(Line::from_text(value)).below(Line::from_text(interval)).with_title(several(it.pairs, "pair"))
 }

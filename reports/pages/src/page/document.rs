@@ -95,15 +95,15 @@ impl Document {
 
 impl Line {
     /// Plain words.
-    pub(crate) fn of(text: impl Into<String>) -> Line {
+    pub(crate) fn from_text(text: impl Into<String>) -> Line {
         Line::default().text(text)
     }
 
     /// Words with names between backticks, as studies have them.
-    pub(crate) fn marked(text: &str) -> Line {
+    pub(crate) fn from_backticks(text: &str) -> Line {
         let parts: Vec<&str> = text.split('`').collect();
         if parts.len().is_multiple_of(2) {
-            return Line::of(text);
+            return Line::from_text(text);
         }
         let spans = parts.iter().enumerate().map(|(place, part)| match place % 2 {
             0 => Span::Plain((*part).to_owned()),
@@ -162,8 +162,8 @@ impl Line {
 
 impl Entry {
     /// One line of plain words.
-    pub(crate) fn of(text: impl Into<String>) -> Entry {
-        Entry { lines: vec![Line::of(text)], title: None }
+    pub(crate) fn from_text(text: impl Into<String>) -> Entry {
+        Entry { lines: vec![Line::from_text(text)], title: None }
     }
 
     pub(crate) fn line(line: Line) -> Entry {
@@ -176,7 +176,7 @@ impl Entry {
         self
     }
 
-    pub(crate) fn titled(mut self, title: impl Into<String>) -> Entry {
+    pub(crate) fn with_title(mut self, title: impl Into<String>) -> Entry {
         self.title = Some(title.into());
         self
     }
@@ -184,10 +184,10 @@ impl Entry {
 
 impl Block {
     pub(crate) fn heading(order: u8, text: impl Into<String>) -> Block {
-        Block::Heading { order, line: Line::of(text), id: None }
+        Block::Heading { order, line: Line::from_text(text), id: None }
     }
 
     pub(crate) fn text(text: impl Into<String>) -> Block {
-        Block::Paragraph(Line::of(text))
+        Block::Paragraph(Line::from_text(text))
     }
 }

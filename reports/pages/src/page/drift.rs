@@ -19,7 +19,8 @@ pub(crate) fn line(design: &DesignHeader, across: &AxisHeader, up: &AxisHeader) 
         _ => return None,
     };
     let (columns, rows) = (rates(&across.values)?, rates(&up.values)?);
-    let place = |(column, rate): (usize, &f64)| Some((column as f64, between(&rows, rate * factor)?));
+    let place =
+        |(column, rate): (usize, &f64)| Some((column as f64, position_between(&rows, rate * factor)?));
     let places: Vec<(f64, f64)> = columns.iter().enumerate().filter_map(place).collect();
     (places.len() > 1).then_some(Reference { places })
 }
@@ -33,7 +34,7 @@ fn rates(typed: &[String]) -> Option<Vec<f64>> {
 }
 
 /// The place of a number among values in a row, between two of them if need be; none beyond the last.
-fn between(values: &[f64], wanted: f64) -> Option<f64> {
+fn position_between(values: &[f64], wanted: f64) -> Option<f64> {
     let within = |pair: &[f64]| (wanted - pair[0]) * (wanted - pair[1]) <= 0.0 && pair[0] != pair[1];
     let first = values.windows(2).position(within)?;
     Some(first as f64 + (wanted - values[first]) / (values[first + 1] - values[first]))

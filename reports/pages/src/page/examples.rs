@@ -6,13 +6,13 @@ use doublehold_sweeps::records::Example;
 use doublehold_text::several;
 
 use super::document::{Block, Figure, Line};
-use super::sheet::Sheet;
+use super::model::PageModel;
 
-pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
-    if sheet.examples.is_empty() {
+pub(crate) fn examples(model: &PageModel<'_>) -> Vec<Block> {
+    if model.examples.is_empty() {
         return Vec::new();
     }
-    let lead = Line::of(
+    let lead = Line::from_text(
         "Of what was counted, one run each: looked for again through redis-rs, and made as small as it gets. \
          Commands are for the folder that this page was made from; with ",
     )
@@ -20,40 +20,41 @@ pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
     .text(
         " the second of an example writes its run as a page, where whatever is pointed at says what it is.",
     );
-    let all = sheet.examples.iter().enumerate().flat_map(|(number, it)| example(sheet, number, it));
+    let all = model.examples.iter().enumerate().flat_map(|(number, it)| example(model, number, it));
     [Block::heading(2, "Examples"), Block::Paragraph(lead)].into_iter().chain(all).collect()
 }
 
-fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
-    let (predicate, anchor) = (example.predicate, sheet.anchor(number));
+fn example(model: &PageModel<'_>, number: usize, example: &Example) -> Vec<Block> {
+    let (predicate, anchor) = (example.predicate, model.anchor(number));
     let heading =
         Line::default().code(&example.design).text(format!(", {}: {}", predicate.as_str(), example.headline));
     let mut blocks = vec![Block::Heading { order: 3, line: heading, id: Some(anchor.clone()) }];
     blocks.push(Block::Paragraph(
-        Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
+        Line::from_text(format!("{}. ", capital(predicate.meaning()))).text(facts(model, example)),
     ));
     let account = example.why.as_deref().or(example.what_happened.as_deref());
     blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
-    let (svg, caption) = (example.svg.clone(), Line::of(format!("{}: the run, to scale.", example.headline)));
+    let (svg, caption) =
+        (example.svg.clone(), Line::from_text(format!("{}: the run, to scale.", example.headline)));
     blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
     let sentence = |it: &doublehold_sweeps::records::TimedSentence| {
         Line::default().strong(&it.at).text(format!(" {}", it.words))
     };
     blocks.push(Block::Details {
-        summary: Line::of("Step by step"),
+        summary: Line::from_text("Step by step"),
         blocks: vec![Block::List(example.sentences.iter().map(sentence).collect())],
     });
     blocks.push(Block::Code(format!("{}\n{}", example.replay, example.run)));
     blocks.push(Block::Details {
-        summary: Line::of("The scenario's file"),
+        summary: Line::from_text("The scenario's file"),
         blocks: vec![Block::Code(example.scenario.clone())],
     });
     blocks
 }
 
 /// Where it is from, how sure it is, how small it was made.
-fn facts(sheet: &Sheet<'_>, example: &Example) -> String {
-    let values = sheet.values(example.cell / sheet.results.header.designs.len().max(1) as u64);
+fn facts(model: &PageModel<'_>, example: &Example) -> String {
+    let values = model.values(example.cell / model.results.header.designs.len().max(1) as u64);
     let at =
         if values.is_empty() { String::new() } else { format!(" with {}", doublehold_text::list(&values)) };
     let seen = if example.real {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use serde::{Serialize, Serializer};
 
+use super::distribution::Distribution;
+use super::model::PageModel;
 use super::rates::{Figures, Rate};
-use super::rounded::rounded;
-use super::sheet::Sheet;
-use super::spread::Spread;
+use super::rounding::round_value;
 
 /// The version of both formats.
 const VERSION: u32 = 1;
@@ -43,7 +43,7 @@ struct CellExport<'a> {
 }
 
 #[derive(Serialize)]
-struct SpreadExport {
+struct DistributionExport {
     count: u64,
     mean_s: Option<f64>,
     mean_error_s: Option<f64>,
@@ -65,47 +65,47 @@ struct RateExport {
     why: Option<String>,
 }
 
-pub(crate) fn json(sheets: &[Sheet<'_>]) -> serde_json::Result<String> {
-    let export = Export { report: VERSION, studies: sheets.iter().map(study).collect() };
+pub(crate) fn json(models: &[PageModel<'_>]) -> serde_json::Result<String> {
+    let export = Export { report: VERSION, studies: models.iter().map(study).collect() };
     Ok(serde_json::to_string(&export)? + "\n")
 }
 
-fn study<'a>(sheet: &'a Sheet<'_>) -> StudyExport<'a> {
-    let header = &sheet.results.header;
+fn study<'a>(model: &'a PageModel<'_>) -> StudyExport<'a> {
+    let header = &model.results.header;
     StudyExport {
         study: &header.study,
         question: &header.question,
         program: &header.program,
         engine: &header.engine,
-        is_torn: sheet.results.is_torn,
+        is_torn: model.results.is_torn,
         is_partial: header.partial.is_some(),
-        runs: sheet.results.runs(),
-        planned_runs: sheet.results.planned_runs(),
-        cells: sheet.cells.values().map(|figures| cell(sheet, figures)).collect(),
+        runs: model.results.runs(),
+        planned_runs: model.results.planned_runs(),
+        cells: model.cells.values().map(|figures| cell(model, figures)).collect(),
     }
 }
 
-fn cell<'a>(sheet: &'a Sheet<'_>, figures: &'a Figures) -> CellExport<'a> {
-    let axes = sheet.results.header.axes.iter().zip(&figures.place);
+fn cell<'a>(model: &'a PageModel<'_>, figures: &'a Figures) -> CellExport<'a> {
+    let axes = model.results.header.axes.iter().zip(&figures.place);
     let rates = figures.rates.iter();
     CellExport {
         cell: figures.cell,
-        design: sheet.name(figures.design),
+        design: model.name(figures.design),
         at: axes.map(|(axis, place)| (axis.key.as_str(), axis.values[*place].as_str())).collect(),
         figures,
-        rates: rates.map(|(of, it)| (*of, rate(it, sheet.rank(figures, *of)))).collect(),
+        rates: rates.map(|(of, it)| (*of, rate(it, model.rank(figures, *of)))).collect(),
     }
 }
 
-impl Serialize for Spread {
+impl Serialize for Distribution {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let spread = SpreadExport {
+        let spread = DistributionExport {
             count: self.count,
-            mean_s: self.mean().map(rounded),
-            mean_error_s: self.mean_error().map(rounded),
-            median_s: self.quantile(0.5).map(rounded),
-            p99_s: self.quantile(0.99).map(rounded),
-            longest_s: (self.count > 0).then(|| rounded(self.longest)),
+            mean_s: self.mean().map(round_value),
+            mean_error_s: self.mean_error().map(round_value),
+            median_s: self.quantile(0.5).map(round_value),
+            p99_s: self.quantile(0.99).map(round_value),
+            longest_s: (self.count > 0).then(|| round_value(self.longest)),
         };
         spread.serialize(serializer)
     }
@@ -117,28 +117,28 @@ fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
         violated: rate.violated,
         decided: rate.decided,
         undecided: rate.undecided,
-        rate: estimate.map(|it| rounded(it.value)),
-        low: rate.high().map(|_| rounded(rate.low())),
-        high: rate.high().map(rounded),
-        plain_runs: estimate.map(|it| rounded(it.plain_runs)),
+        rate: estimate.map(|it| round_value(it.value)),
+        low: rate.high().map(|_| round_value(rate.low())),
+        high: rate.high().map(round_value),
+        plain_runs: estimate.map(|it| round_value(it.plain_runs)),
         rank,
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }
 }
 
 /// A line for each cell. Several studies have the columns of all their axes.
-pub(crate) fn csv(sheets: &[Sheet<'_>]) -> Result<String, csv::Error> {
+pub(crate) fn csv(models: &[PageModel<'_>]) -> Result<String, csv::Error> {
     let mut axes: Vec<&str> = Vec::new();
-    for axis in sheets.iter().flat_map(|sheet| &sheet.results.header.axes) {
+    for axis in models.iter().flat_map(|model| &model.results.header.axes) {
         if !axes.contains(&axis.key.as_str()) {
             axes.push(&axis.key);
         }
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(heading(&axes).iter().map(String::as_str).map(inert))?;
-    for sheet in sheets {
-        for figures in sheet.cells.values() {
-            writer.write_record(record(sheet, figures, &axes).iter().map(String::as_str).map(inert))?;
+    for model in models {
+        for figures in model.cells.values() {
+            writer.write_record(record(model, figures, &axes).iter().map(String::as_str).map(inert))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
@@ -157,14 +157,14 @@ type Column<T> = (&'static str, fn(&T) -> Option<f64>);
 const OF_CELL: [Column<Figures>; 10] = [
     ("runs", |it| Some(it.runs as f64)),
     ("panicked", |it| Some(it.panicked as f64)),
-    ("grants_per_run", |it| it.mean_grants().map(rounded)),
-    ("hours_per_run", |it| it.mean_hours().map(rounded)),
+    ("grants_per_run", |it| it.mean_grants().map(round_value)),
+    ("hours_per_run", |it| it.mean_hours().map(round_value)),
     ("waits", |it| Some(it.waits as f64)),
-    ("available", |it| it.available.map(rounded)),
-    ("acquire_median_s", |it| it.obtained.quantile(0.5).map(rounded)),
-    ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(rounded)),
-    ("recovery_mean_s", |it| it.recovered.mean().map(rounded)),
-    ("recovery_mean_error_s", |it| it.recovered.mean_error().map(rounded)),
+    ("available", |it| it.available.map(round_value)),
+    ("acquire_median_s", |it| it.obtained.quantile(0.5).map(round_value)),
+    ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(round_value)),
+    ("recovery_mean_s", |it| it.recovered.mean().map(round_value)),
+    ("recovery_mean_error_s", |it| it.recovered.mean_error().map(round_value)),
 ];
 
 /// Of each predicate.
@@ -178,10 +178,10 @@ const OF_RATE: [Column<RateExport>; 6] = [
 ];
 
 /// Of how long two clients held the lock.
-const OF_OVERLAPS: [Column<Spread>; 3] = [
-    ("overlap_median_s", |it| it.quantile(0.5).map(rounded)),
-    ("overlap_p99_s", |it| it.quantile(0.99).map(rounded)),
-    ("overlap_longest_s", |it| (it.count > 0).then(|| rounded(it.longest))),
+const OF_OVERLAPS: [Column<Distribution>; 3] = [
+    ("overlap_median_s", |it| it.quantile(0.5).map(round_value)),
+    ("overlap_p99_s", |it| it.quantile(0.99).map(round_value)),
+    ("overlap_longest_s", |it| (it.count > 0).then(|| round_value(it.longest))),
 ];
 
 /// The predicates that overlaps violate.
@@ -195,8 +195,8 @@ fn heading(axes: &[&str]) -> Vec<String> {
     first.chain(whole).map(str::to_owned).chain(rates).chain(overlaps).collect()
 }
 
-fn record(sheet: &Sheet<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
-    let cell = cell(sheet, figures);
+fn record(model: &PageModel<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
+    let cell = cell(model, figures);
     let at = axes.iter().map(|axis| cell.at.get(axis).map_or(String::new(), |value| (*value).to_owned()));
     let whole = OF_CELL.map(|(_, of)| of(figures));
     let rates = Predicate::ALL.into_iter().flat_map(|it| {
@@ -208,7 +208,7 @@ fn record(sheet: &Sheet<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
         OF_OVERLAPS.map(|(_, of)| overlaps.and_then(of))
     });
     let numbers = whole.into_iter().chain(rates).chain(overlaps);
-    let first = [sheet.results.header.study.clone(), figures.cell.to_string(), cell.design.to_owned()];
+    let first = [model.results.header.study.clone(), figures.cell.to_string(), cell.design.to_owned()];
     let text = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
     first.into_iter().chain(at).chain(numbers.map(text)).collect()
 }

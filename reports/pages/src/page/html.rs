@@ -35,7 +35,7 @@ pub(crate) fn html(document: &Document) -> String {
             }
             body {
                 main {
-                    @for block in &document.blocks { (of_block(block)) }
+                    @for block in &document.blocks { (render_block(block)) }
                 }
             }
         }
@@ -43,23 +43,23 @@ pub(crate) fn html(document: &Document) -> String {
     page.into_string()
 }
 
-fn of_block(block: &Block) -> Markup {
+fn render_block(block: &Block) -> Markup {
     match block {
         Block::Heading { order, line, id } => heading(*order, line, id.as_deref()),
-        Block::Paragraph(line) => html! { p { (of_line(line)) } },
-        Block::Note(lines) => html! { div.note { @for line in lines { p { (of_line(line)) } } } },
-        Block::List(lines) => html! { ul { @for line in lines { li { (of_line(line)) } } } },
-        Block::Table(table) => of_table(table),
-        Block::Figure(figure) => of_figure(figure),
+        Block::Paragraph(line) => html! { p { (render_line(line)) } },
+        Block::Note(lines) => html! { div.note { @for line in lines { p { (render_line(line)) } } } },
+        Block::List(lines) => html! { ul { @for line in lines { li { (render_line(line)) } } } },
+        Block::Table(table) => render_table(table),
+        Block::Figure(figure) => render_figure(figure),
         Block::Code(text) => html! { pre { code { (text) } } },
         Block::Details { summary, blocks } => html! {
-            details { summary { (of_line(summary)) } @for block in blocks { (of_block(block)) } }
+            details { summary { (render_line(summary)) } @for block in blocks { (render_block(block)) } }
         },
     }
 }
 
 fn heading(order: u8, line: &Line, id: Option<&str>) -> Markup {
-    let words = of_line(line);
+    let words = render_line(line);
     match order {
         1 => html! { h1 id=[id] { (words) } },
         2 => html! { h2 id=[id] { (words) } },
@@ -68,13 +68,13 @@ fn heading(order: u8, line: &Line, id: Option<&str>) -> Markup {
     }
 }
 
-fn of_line(line: &Line) -> Markup {
+fn render_line(line: &Line) -> Markup {
     html! {
         @for span in &line.0 {
             @match span {
-                Span::Plain(text) => (bound(text)),
+                Span::Plain(text) => (bind_units(text)),
                 Span::Code(text) => code { (text) },
-                Span::Strong(text) => strong { (bound(text)) },
+                Span::Strong(text) => strong { (bind_units(text)) },
                 Span::Link(text, to) => a href={ "#" (to) } { (text) },
             }
         }
@@ -82,35 +82,35 @@ fn of_line(line: &Line) -> Markup {
 }
 
 /// No line ends between a number and its sign.
-fn bound(text: &str) -> String {
+fn bind_units(text: &str) -> String {
     text.replace(" %", "\u{a0}%").replace(" × ", "\u{a0}×\u{a0}")
 }
 
-fn of_table(table: &Table) -> Markup {
+fn render_table(table: &Table) -> Markup {
     let class = |column: usize| (column >= table.words).then_some("n");
     html! {
         div.wide {
             table {
                 thead { tr { @for (column, entry) in table.head.iter().enumerate() {
-                    th class=[class(column)] title=[entry.title.as_ref()] scope="col" { (of_entry(entry)) }
+                    th class=[class(column)] title=[entry.title.as_ref()] scope="col" { (render_entry(entry)) }
                 } } }
                 tbody { @for row in &table.rows { tr { @for (column, entry) in row.iter().enumerate() {
-                    td class=[class(column)] title=[entry.title.as_ref()] { (of_entry(entry)) }
+                    td class=[class(column)] title=[entry.title.as_ref()] { (render_entry(entry)) }
                 } } } }
             }
         }
     }
 }
 
-fn of_entry(entry: &Entry) -> Markup {
+fn render_entry(entry: &Entry) -> Markup {
     html! {
         @for (place, line) in entry.lines.iter().enumerate() {
-            @if place == 0 { (of_line(line)) } @else { br; small { (of_line(line)) } }
+            @if place == 0 { (render_line(line)) } @else { br; small { (render_line(line)) } }
         }
     }
 }
 
-fn of_figure(figure: &Figure) -> Markup {
+fn render_figure(figure: &Figure) -> Markup {
     html! {
         figure {
             @if figure.is_foreign {
@@ -121,7 +121,7 @@ fn of_figure(figure: &Figure) -> Markup {
             } @else {
                 div.wide role="img" aria-label=(figure.caption.words()) { (PreEscaped(&figure.svg)) }
             }
-            figcaption { (of_line(&figure.caption)) }
+            figcaption { (render_line(&figure.caption)) }
         }
     }
 }
@@ -135,8 +135,8 @@ mod tests {
     /// Whatever may come from a file, in every place that a page has for words.
     #[test]
     fn no_place_lets_markup_through() {
-        let line = || Line::of(FOREIGN).code(FOREIGN).strong(FOREIGN).link(FOREIGN, FOREIGN);
-        let entry = || Entry::line(line()).below(line()).titled(FOREIGN);
+        let line = || Line::from_text(FOREIGN).code(FOREIGN).strong(FOREIGN).link(FOREIGN, FOREIGN);
+        let entry = || Entry::line(line()).below(line()).with_title(FOREIGN);
         let figure = |is_foreign: bool| {
             // A picture of ours has its words escaped where it is drawn.
             let svg = if is_foreign { FOREIGN } else { "<svg/>" }.to_owned();

@@ -13,37 +13,37 @@ pub(crate) fn markdown(document: &Document) -> String {
 fn add(text: &mut String, block: &Block) {
     match block {
         Block::Heading { order, line, .. } => {
-            *text += &format!("{} {}\n\n", "#".repeat((*order).into()), of_line(line));
+            *text += &format!("{} {}\n\n", "#".repeat((*order).into()), render_line(line));
         }
-        Block::Paragraph(line) => *text += &format!("{}\n\n", of_line(line)),
+        Block::Paragraph(line) => *text += &format!("{}\n\n", render_line(line)),
         Block::Note(lines) => {
-            let lines: Vec<String> = lines.iter().map(|line| format!("> {}\n", of_line(line))).collect();
+            let lines: Vec<String> = lines.iter().map(|line| format!("> {}\n", render_line(line))).collect();
             *text += &(lines.join(">\n") + "\n");
         }
         Block::List(lines) => {
-            lines.iter().for_each(|line| *text += &format!("- {}\n", of_line(line)));
+            lines.iter().for_each(|line| *text += &format!("- {}\n", render_line(line)));
             text.push('\n');
         }
-        Block::Table(table) => *text += &of_table(table),
+        Block::Table(table) => *text += &render_table(table),
         Block::Figure(Figure { name, caption, .. }) => {
-            *text += &format!("*Picture `{name}`: {}*\n\n", of_line(caption));
+            *text += &format!("*Picture `{name}`: {}*\n\n", render_line(caption));
         }
-        Block::Code(code) => *text += &fenced(code),
+        Block::Code(code) => *text += &fence_text(code),
         Block::Details { summary, blocks } => {
-            *text += &format!("<details><summary>{}</summary>\n\n", escaped(&summary.words()));
+            *text += &format!("<details><summary>{}</summary>\n\n", escape_markdown(&summary.words()));
             blocks.iter().for_each(|block| add(text, block));
             *text += "</details>\n\n";
         }
     }
 }
 
-fn of_line(line: &Line) -> String {
+fn render_line(line: &Line) -> String {
     let span = |span: &Span| match span {
-        Span::Plain(text) | Span::Link(text, _) => escaped(text),
+        Span::Plain(text) | Span::Link(text, _) => escape_markdown(text),
         Span::Strong(text) => {
             // Markdown wants the stars at the words.
             let words = text.trim_end();
-            format!("**{}**{}", escaped(words), &text[words.len()..])
+            format!("**{}**{}", escape_markdown(words), &text[words.len()..])
         }
         Span::Code(text) => code(text),
     };
@@ -51,7 +51,7 @@ fn of_line(line: &Line) -> String {
 }
 
 /// Nothing that Markdown or HTML obeys.
-fn escaped(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -74,14 +74,14 @@ fn escaped(text: &str) -> String {
 fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     if text.is_empty() || text.contains('|') {
-        return format!("<code>{}</code>", escaped(&text));
+        return format!("<code>{}</code>", escape_markdown(&text));
     }
     let ticks = "`".repeat(longest_row(&text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{space}{text}{space}{ticks}")
 }
 
-fn fenced(text: &str) -> String {
+fn fence_text(text: &str) -> String {
     let fence = "`".repeat(longest_row(text).max(2) + 1);
     format!("{fence}\n{}\n{fence}\n\n", text.trim_end())
 }
@@ -91,7 +91,7 @@ fn longest_row(text: &str) -> usize {
     text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
-fn of_table(table: &Table) -> String {
+fn render_table(table: &Table) -> String {
     let line = |entries: &[Entry]| {
         let entries: Vec<String> = entries.iter().map(entry).collect();
         format!("| {} |\n", entries.join(" | "))
@@ -103,7 +103,7 @@ fn of_table(table: &Table) -> String {
 }
 
 fn entry(entry: &Entry) -> String {
-    entry.lines.iter().map(of_line).collect::<Vec<_>>().join("<br>")
+    entry.lines.iter().map(render_line).collect::<Vec<_>>().join("<br>")
 }
 
 #[cfg(test)]

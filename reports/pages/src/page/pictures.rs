@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use doublehold_history::Predicate;
 use doublehold_sweeps::sweep::AxisHeader;
 
+use super::distribution::{Distribution, FEWEST};
 use super::document::{Block, Figure, Line};
 use super::drift;
+use super::model::{COLUMNS, PageModel};
 use super::parameter;
 use super::rates::{Figures, Rate};
-use super::sheet::{COLUMNS, Sheet};
-use super::spread::{FEWEST, Spread};
 use crate::plots::{self, Bar};
 
 /// More lines than this nobody can tell apart.
@@ -21,52 +21,52 @@ const SHADED: usize = 20_000;
 const DOTS: usize = 40;
 
 /// The rates of all designs at one point, and how long overlaps are there.
-pub(crate) fn of_point(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    [Some(rates(sheet, point)), lengths(sheet, point)].into_iter().flatten().collect()
+pub(crate) fn point_pictures(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    [Some(rates(model, point)), lengths(model, point)].into_iter().flatten().collect()
 }
 
 /// What the grid shows as a whole.
-pub(crate) fn of_grid(sheet: &Sheet<'_>) -> Vec<Block> {
-    let varied = varied(sheet);
+pub(crate) fn grid_pictures(model: &PageModel<'_>) -> Vec<Block> {
+    let varied = varied_axes(model);
     let over = match varied[..] {
         [] => None,
-        [axis] => curves(sheet, axis),
-        [across, up, ..] => heat(sheet, across, up),
+        [axis] => curves(model, axis),
+        [across, up, ..] => heat(model, across, up),
     };
-    over.into_iter().chain(tradeoff(sheet, varied.first().copied())).collect()
+    over.into_iter().chain(tradeoff(model, varied.first().copied())).collect()
 }
 
 /// The axes that have more than one value.
-fn varied(sheet: &Sheet<'_>) -> Vec<usize> {
-    let axes = sheet.results.header.axes.iter().enumerate();
+fn varied_axes(model: &PageModel<'_>) -> Vec<usize> {
+    let axes = model.results.header.axes.iter().enumerate();
     axes.filter(|(_, axis)| axis.values.len() > 1).map(|(number, _)| number).collect()
 }
 
 fn bar(rate: &Rate) -> Option<Bar> {
-    rate.high().map(|high| Bar { value: rate.stated(), low: rate.low(), high })
+    rate.high().map(|high| Bar { value: rate.stated_rate(), low: rate.low(), high })
 }
 
 fn title(predicate: Predicate) -> String {
     format!("{}, {}", predicate.as_str(), predicate.name())
 }
 
-fn figure(sheet: &Sheet<'_>, name: &str, svg: String, caption: Line) -> Block {
-    let name = format!("{name}-{}", sheet.part + 1);
+fn figure(model: &PageModel<'_>, name: &str, svg: String, caption: Line) -> Block {
+    let name = format!("{name}-{}", model.part + 1);
     Block::Figure(Figure { name, svg, is_foreign: false, caption })
 }
 
 /// The designs that plots with lines show: the first of the ranking.
-fn lined(sheet: &Sheet<'_>) -> Vec<usize> {
-    sheet.ranked(sheet.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
+fn plotted_designs(model: &PageModel<'_>) -> Vec<usize> {
+    model.cells_by_rank(model.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
 }
 
-fn named(sheet: &Sheet<'_>, designs: &[usize]) -> Vec<(usize, String)> {
-    designs.iter().map(|design| (*design, sheet.name(*design).to_owned())).collect()
+fn name_designs(model: &PageModel<'_>, designs: &[usize]) -> Vec<(usize, String)> {
+    designs.iter().map(|design| (*design, model.name(*design).to_owned())).collect()
 }
 
 /// Says that some are left out.
-fn but(sheet: &Sheet<'_>, designs: &[usize]) -> String {
-    let all = sheet.results.header.designs.len();
+fn but(model: &PageModel<'_>, designs: &[usize]) -> String {
+    let all = model.results.header.designs.len();
     if designs.len() == all {
         return String::new();
     }
@@ -74,19 +74,19 @@ fn but(sheet: &Sheet<'_>, designs: &[usize]) -> String {
 }
 
 /// Cells with these axes free, and all others at the first of their values that has runs.
-fn slice<'a>(sheet: &'a Sheet<'_>, free: &'a [usize]) -> impl Iterator<Item = &'a Figures> {
-    let first = sheet.at(sheet.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
+fn slice<'a>(model: &'a PageModel<'_>, free: &'a [usize]) -> impl Iterator<Item = &'a Figures> {
+    let first = model.at(model.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
     let is_in = move |cell: &&Figures| {
         let mut places = cell.place.iter().zip(&first).enumerate();
         cell.runs > 0 && places.all(|(axis, (place, first))| free.contains(&axis) || place == first)
     };
-    sheet.cells.values().filter(is_in)
+    model.cells.values().filter(is_in)
 }
 
 /// Where the other axes are held, in words.
-fn held(sheet: &Sheet<'_>, free: &[usize]) -> Line {
-    let header = &sheet.results.header;
-    let place = sheet.at(sheet.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
+fn fixed_axes(model: &PageModel<'_>, free: &[usize]) -> Line {
+    let header = &model.results.header;
+    let place = model.at(model.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
     let fixed: Vec<String> = header
         .axes
         .iter()
@@ -98,32 +98,32 @@ fn held(sheet: &Sheet<'_>, free: &[usize]) -> Line {
     if fixed.is_empty() {
         return Line::default();
     }
-    Line::of(" Here ")
+    Line::from_text(" Here ")
         .codes(&fixed.iter().map(String::as_str).collect::<Vec<_>>())
         .text("; the other values are in cells.csv.")
 }
 
-fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
-    let cells = sheet.ranked(point);
+fn rates(model: &PageModel<'_>, point: u64) -> Block {
+    let cells = model.cells_by_rank(point);
     let panels = COLUMNS.map(|it| (title(it), cells.iter().map(|cell| bar(&cell.rate(it))).collect()));
-    let designs = named(sheet, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
+    let designs = name_designs(model, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
     let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
-    let caption = Line::of(
+    let caption = Line::from_text(
         "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
          since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. \
          Of some only the ends are known, as too many runs are undecided: these have no sign between them.",
     );
-    figure(sheet, &format!("rates-{}", point + 1), svg, caption)
+    figure(model, &format!("rates-{}", point + 1), svg, caption)
 }
 
 /// How long overlaps are, where there are any.
-fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
-    let cells = sheet.ranked(point);
+fn lengths(model: &PageModel<'_>, point: u64) -> Option<Block> {
+    let cells = model.cells_by_rank(point);
     let shown = &cells[..cells.len().min(LINES)];
     let of = |predicate: Predicate| {
         let some = shown.iter().filter_map(|cell| Some((cell.design, cell.overlaps.get(&predicate)?)));
         let some = some.filter(|(_, spread)| spread.effective() >= FEWEST);
-        let distribution = |(design, spread): (usize, &Spread)| plots::Distribution {
+        let distribution = |(design, spread): (usize, &Distribution)| plots::DistributionCurve {
             design,
             effective: spread.effective(),
             steps: spread.steps(),
@@ -136,36 +136,36 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
         return None;
     }
     let designs: Vec<usize> = shown.iter().map(|cell| cell.design).collect();
-    let svg = plots::lengths(&plots::Lengths { designs: named(sheet, &designs), panels });
-    let caption = Line::of(
+    let svg = plots::lengths(&plots::Lengths { designs: name_designs(model, &designs), panels });
+    let caption = Line::from_text(
         "How long two clients held the lock at once. A sign stands at each design's median, with its error bar. \
          Bars, and the bands that few designs have, hold 19 times in 20 if overlaps came one by one; several of one \
          run come together, so that they are rather too narrow. Fewer than six overlaps have no line.",
     )
-    .text(but(sheet, &designs));
-    Some(figure(sheet, &format!("lengths-{}", point + 1), svg, caption))
+    .text(but(model, &designs));
+    Some(figure(model, &format!("lengths-{}", point + 1), svg, caption))
 }
 
 /// The predicates of which anything was seen, anywhere.
-fn seen(sheet: &Sheet<'_>) -> Vec<Predicate> {
-    let is_seen = |it: &Predicate| sheet.cells.values().any(|cell| cell.rate(*it).violated > 0);
+fn seen_predicates(model: &PageModel<'_>) -> Vec<Predicate> {
+    let is_seen = |it: &Predicate| model.cells.values().any(|cell| cell.rate(*it).violated > 0);
     COLUMNS.into_iter().filter(is_seen).collect()
 }
 
 /// Says which predicates have no panel.
-fn unseen(sheet: &Sheet<'_>) -> String {
-    let seen = seen(sheet);
+fn unseen_remark(model: &PageModel<'_>) -> String {
+    let seen = seen_predicates(model);
     let others: Vec<&str> = COLUMNS.iter().filter(|it| !seen.contains(it)).map(|it| it.as_str()).collect();
     let list = doublehold_text::list(&others);
     if others.is_empty() { String::new() } else { format!(" Of {list} no violation was seen anywhere.") }
 }
 
-fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
-    let axis = &sheet.results.header.axes[free];
-    let designs = lined(sheet);
+fn curves(model: &PageModel<'_>, free: usize) -> Option<Block> {
+    let axis = &model.results.header.axes[free];
+    let designs = plotted_designs(model);
     let course = |design: &usize, predicate: Predicate| {
         // Every other axis has one value, so that cells come in the order of this one's.
-        let cells = sheet.cells.values().filter(|cell| cell.design == *design && cell.runs > 0);
+        let cells = model.cells.values().filter(|cell| cell.design == *design && cell.runs > 0);
         let rates = cells.filter_map(|cell| Some((cell.place[free], bar(&cell.rate(predicate))?)));
         plots::Course { design: *design, rates: rates.collect() }
     };
@@ -173,21 +173,21 @@ fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     let plot = plots::Curves {
         parameter: axis.key.clone(),
         values: parameter::values(&axis.values),
-        designs: named(sheet, &designs),
-        panels: seen(sheet).into_iter().map(panel).collect(),
+        designs: name_designs(model, &designs),
+        panels: seen_predicates(model).into_iter().map(panel).collect(),
     };
     if plot.panels.is_empty() {
         return None;
     }
-    let caption = Line::of("Rates by run over ").code(&axis.key).text(
+    let caption = Line::from_text("Rates by run over ").code(&axis.key).text(
         ", with 95 % intervals. Where no number is stated there is a bar without a sign, and the line has a gap.",
     );
-    let caption = caption.text(unseen(sheet)).text(but(sheet, &designs));
-    Some(figure(sheet, "curves", plots::curves(&plot), caption))
+    let caption = caption.text(unseen_remark(model)).text(but(model, &designs));
+    Some(figure(model, "curves", plots::curves(&plot), caption))
 }
 
 /// An axis of a map: which of its values are drawn, and where.
-struct Drawn {
+struct DrawnAxis {
     number: usize,
     header: AxisHeader,
     places: BTreeMap<usize, usize>,
@@ -195,37 +195,39 @@ struct Drawn {
 
 /// All values of an axis; of a map that is larger than is drawn, those that have runs: a study may have a hundred
 /// million points, and its records a few.
-fn drawn(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Drawn {
-    let axes = &sheet.results.header.axes;
+fn drawn_values(model: &PageModel<'_>, (across, up): (usize, usize), number: usize) -> DrawnAxis {
+    let axes = &model.results.header.axes;
     let count = |axis: usize| axes[axis].values.len();
-    let of_runs = || slice(sheet, &[across, up]).map(|cell| cell.place[number]).collect::<BTreeSet<_>>();
+    let of_runs = || slice(model, &[across, up]).map(|cell| cell.place[number]).collect::<BTreeSet<_>>();
     let is_small = count(across).saturating_mul(count(up)) <= SHADED;
     let shown = if is_small { (0..count(number)).collect() } else { of_runs() };
     let values = shown.iter().map(|value| axes[number].values[*value].clone()).collect();
     let header = AxisHeader { key: axes[number].key.clone(), values };
-    Drawn { number, header, places: shown.into_iter().zip(0..).collect() }
+    DrawnAxis { number, header, places: shown.into_iter().zip(0..).collect() }
 }
 
-fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
-    let [across, up] = [across, up].map(|axis| drawn(sheet, (across, up), axis));
+fn heat(model: &PageModel<'_>, across: usize, up: usize) -> Option<Block> {
+    let [across, up] = [across, up].map(|axis| drawn_values(model, (across, up), axis));
     let axes = [&across.header, &up.header];
     let (columns, rows) = (axes[0].values.len(), axes[1].values.len());
-    let designs = lined(sheet);
+    let designs = plotted_designs(model);
     let most = (SHADED / (columns * rows)).max(1);
-    let all: Vec<(Predicate, usize)> =
-        seen(sheet).into_iter().flat_map(|it| designs.iter().map(move |design| (it, *design))).collect();
+    let all: Vec<(Predicate, usize)> = seen_predicates(model)
+        .into_iter()
+        .flat_map(|it| designs.iter().map(move |design| (it, *design)))
+        .collect();
     let field = |(predicate, design): &(Predicate, usize)| {
         let mut rates = vec![None; columns * rows];
-        for cell in slice(sheet, &[across.number, up.number]).filter(|cell| cell.design == *design) {
+        for cell in slice(model, &[across.number, up.number]).filter(|cell| cell.design == *design) {
             let places =
                 across.places.get(&cell.place[across.number]).zip(up.places.get(&cell.place[up.number]));
             let Some((column, row)) = places else { continue };
-            rates[row * columns + column] = cell.rate(*predicate).stated();
+            rates[row * columns + column] = cell.rate(*predicate).stated_rate();
         }
         plots::Shaded {
-            title: format!("{}: {}", predicate.as_str(), sheet.name(*design)),
+            title: format!("{}: {}", predicate.as_str(), model.name(*design)),
             rates,
-            line: drift::line(&sheet.results.header.designs[*design], axes[0], axes[1]),
+            line: drift::line(&model.results.header.designs[*design], axes[0], axes[1]),
         }
     };
     let plot = plots::Heat {
@@ -236,15 +238,15 @@ fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
     if plot.fields.is_empty() {
         return None;
     }
-    let mut caption = Line::of("Rates by run over ")
+    let mut caption = Line::from_text("Rates by run over ")
         .codes(&[&axes[0].key, &axes[1].key])
         .text(
             ", in per cent where there is room. The thick line is where the rate leaves zero. The number of runs of a cell \
              bounds what zero means; intervals are in cells.csv.",
         )
-        .text(unseen(sheet))
-        .text(but(sheet, &designs))
-        .then(held(sheet, &[across.number, up.number]));
+        .text(unseen_remark(model))
+        .text(but(model, &designs))
+        .then(fixed_axes(model, &[across.number, up.number]));
     if plot.fields.iter().any(|field| field.line.is_some()) {
         caption = caption.text(
             " The dashed line is where the lock's allowance for drift is used up, by the formula: below it no lease is \
@@ -257,23 +259,23 @@ fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
             all.len()
         ));
     }
-    Some(figure(sheet, "heat", plots::heat(&plot), caption))
+    Some(figure(model, "heat", plots::heat(&plot), caption))
 }
 
 /// What safety costs in recovery, where holders died.
-fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
+fn tradeoff(model: &PageModel<'_>, along: Option<usize>) -> Option<Block> {
     let free: Vec<usize> = along.into_iter().collect();
-    let designs = lined(sheet);
+    let designs = plotted_designs(model);
     let dot = |cell: &Figures| {
         let (mean, error) = cell.recovered.mean().zip(cell.recovered.mean_error())?;
         let across = Bar { value: Some(mean), low: (mean - error).max(0.0), high: mean + error };
         let word = along
-            .map_or(String::new(), |axis| sheet.results.header.axes[axis].values[cell.place[axis]].clone());
+            .map_or(String::new(), |axis| model.results.header.axes[axis].values[cell.place[axis]].clone());
         Some((plots::Dot { across, up: bar(&cell.rate(Predicate::P3))? }, word))
     };
     let line = |design: &usize| {
         let cells: Vec<_> =
-            slice(sheet, &free).filter(|cell| cell.design == *design).filter_map(dot).collect();
+            slice(model, &free).filter(|cell| cell.design == *design).filter_map(dot).collect();
         let every = cells.len().div_ceil(DOTS).max(1);
         (*design, cells.into_iter().step_by(every).collect::<Vec<_>>())
     };
@@ -283,10 +285,10 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
     }
     let plot = plots::Tradeoff {
         left: format!("share of runs with {}", title(Predicate::P3)),
-        designs: named(sheet, &lines.iter().map(|(design, _)| *design).collect::<Vec<_>>()),
+        designs: name_designs(model, &lines.iter().map(|(design, _)| *design).collect::<Vec<_>>()),
         lines,
     };
-    let caption = Line::of(
+    let caption = Line::from_text(
         "Safety against recovery: how often a late write is applied, and how long others ask in vain after a holder \
          died. Further down is safer, further left recovers sooner. Both have 95 % intervals",
     );
@@ -294,11 +296,11 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
         None => caption.text("."),
         Some(axis) => caption
             .text("; a line goes along ")
-            .code(&sheet.results.header.axes[axis].key)
+            .code(&model.results.header.axes[axis].key)
             .text(", whose values stand at the signs."),
     };
-    let is_thinned = along.is_some_and(|axis| sheet.results.header.axes[axis].values.len() > DOTS);
+    let is_thinned = along.is_some_and(|axis| model.results.header.axes[axis].values.len() > DOTS);
     let thinned = if is_thinned { " Of many values only some are shown." } else { "" };
-    let caption = caption.text(thinned).text(but(sheet, &designs)).then(held(sheet, &free));
-    Some(figure(sheet, "tradeoff", plots::tradeoff(&plot), caption))
+    let caption = caption.text(thinned).text(but(model, &designs)).then(fixed_axes(model, &free));
+    Some(figure(model, "tradeoff", plots::tradeoff(&plot), caption))
 }

@@ -8,10 +8,10 @@ use doublehold_text::clean;
 use doublehold_text::{digits, rough, rough_beside, share};
 use doublehold_text::{group_digits, several};
 
+use super::distribution::Distribution;
 use super::document::{Block, Entry, Line, Table};
+use super::model::{COLUMNS, PageModel, RANKED};
 use super::rates::{Figures, Rate, SURE};
-use super::sheet::{COLUMNS, RANKED, Sheet};
-use super::spread::Spread;
 
 /// What a rate is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,70 +26,72 @@ const RULE: &str = "A rank is 1 where no design is told apart as violated less o
                     seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \
                     P4, and designs alike in these as the study lists them.";
 
-pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
-    let cells = sheet.ranked(point);
-    let mut blocks = vec![Block::Table(rates(sheet, point, &cells))];
+pub(crate) fn ranking(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    let cells = model.cells_by_rank(point);
+    let mut blocks = vec![Block::Table(rates(model, point, &cells))];
     if cells.len() > 1 {
         blocks.push(Block::text(RULE));
     }
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
         let runs = several(cell.panicked, "run");
-        Block::Note(vec![Line::of("The code of ").code(sheet.name(cell.design)).text(format!(
+        Block::Note(vec![Line::from_text("The code of ").code(model.name(cell.design)).text(format!(
             " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
         ))])
     }));
     blocks.push(Block::heading(4, "Waiting for the lock, and how long two held it"));
-    blocks.push(Block::Table(times(sheet, &cells)));
+    blocks.push(Block::Table(times(model, &cells)));
     for (unit, title) in [
         (Unit::MillionGrants, "Per million granted calls"),
         (Unit::ThousandHours, "Per 1,000 hours of operation"),
     ] {
         blocks.push(Block::heading(4, title));
-        blocks.push(Block::Table(scaled(sheet, &cells, unit)));
+        blocks.push(Block::Table(scaled_table(model, &cells, unit)));
     }
     blocks
 }
 
 fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
     let names = predicates.iter().map(|it| {
-        Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())).titled(it.meaning())
+        Entry::line(Line::default().strong(it.as_str()))
+            .below(Line::from_text(it.name()))
+            .with_title(it.meaning())
     });
-    first.iter().map(|word| Entry::of(*word)).chain(names).collect()
+    first.iter().map(|word| Entry::from_text(*word)).chain(names).collect()
 }
 
 /// The design's name; what it is, where somebody points at it.
-fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
-    let about = sheet.results.header.designs.get(cell.design).map_or("", |design| &design.about);
-    let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-    if about.is_empty() { name } else { name.titled(about) }
+fn design(model: &PageModel<'_>, cell: &Figures) -> Entry {
+    let about = model.results.header.designs.get(cell.design).map_or("", |design| &design.about);
+    let name = Entry::line(Line::default().code(model.name(cell.design)));
+    if about.is_empty() { name } else { name.with_title(about) }
 }
 
-fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
+fn rates(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
-        let first = [ranks(sheet, cell), design(sheet, cell)];
+        let first = [ranks(model, cell), design(model, cell)];
         let rates = COLUMNS.map(|it| {
-            let entry = rate(&cell.rate(it), sheet.scale(point, it));
-            match sheet.example(cell.cell, it) {
+            let entry = rate(&cell.rate(it), model.scale(point, it));
+            match model.example(cell.cell, it) {
                 Some(anchor) => entry.below(Line::default().link("example", anchor)),
                 None => entry,
             }
         });
-        first.into_iter().chain(rates).chain([Entry::of(group_digits(cell.runs))]).collect()
+        first.into_iter().chain(rates).chain([Entry::from_text(group_digits(cell.runs))]).collect()
     };
     let mut head = heading(&["rank", "design"], &COLUMNS);
-    head.push(Entry::of("runs"));
+    head.push(Entry::from_text("runs"));
     Table { head, rows: cells.iter().map(row).collect(), words: 2 }
 }
 
 /// `P2: 1`, and below it those by the other predicates.
-fn ranks(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
-    let [first, others @ ..] = RANKED.map(|it| Line::of(format!("{it}: {}", rank(sheet, cell, it))));
+fn ranks(model: &PageModel<'_>, cell: &Figures) -> Entry {
+    let [first, others @ ..] = RANKED.map(|it| Line::from_text(format!("{it}: {}", rank(model, cell, it))));
     others.into_iter().fold(Entry::line(first), Entry::below)
 }
 
-fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
-    sheet.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
+fn rank(model: &PageModel<'_>, cell: &Figures, predicate: Predicate) -> String {
+    model.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
@@ -106,37 +108,37 @@ fn rate(rate: &Rate, scale: Scale) -> Entry {
                 None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
             };
             Entry::line(Line::default().strong(value))
-                .below(Line::of(interval))
-                .titled(format!("{counted} runs that decided violated it{more}"))
+                .below(Line::from_text(interval))
+                .with_title(format!("{counted} runs that decided violated it{more}"))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let (range, interval) = range_parts(*range, *interval, scale);
             Entry::line(Line::default().strong(range))
-                .below(Line::of(interval))
-                .titled(format!("{counted} runs that decided violated it; the others count both ways"))
+                .below(Line::from_text(interval))
+                .with_title(format!("{counted} runs that decided violated it; the others count both ways"))
         }
         // Of runs that weigh differently, how many they are says nothing of the bound.
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
             let bound = bound_words(*bound, scale);
-            Entry::line(Line::default().strong("not seen")).below(Line::of(bound)).titled(counted)
+            Entry::line(Line::default().strong("not seen")).below(Line::from_text(bound)).with_title(counted)
         }
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, scale)))
+            Entry::line(Line::default().strong(counted)).below(Line::from_text(bound_words(*bound, scale)))
         }
         Err(it @ Unsupported { at_most: Some(bound), .. }) => {
             Entry::line(Line::default().strong(bound_words(*bound, scale)))
-                .below(Line::of(if rate.is_divided { "no number" } else { &counted }))
-                .titled(format!("{counted} runs that decided violated it; {it}"))
+                .below(Line::from_text(if rate.is_divided { "no number" } else { &counted }))
+                .with_title(format!("{counted} runs that decided violated it; {it}"))
         }
-        Err(_) => Entry::of("not decided"),
+        Err(_) => Entry::from_text("not decided"),
     };
     if rate.undecided > 0 {
-        entry = entry.below(Line::of(format!("{} undecided", group_digits(rate.undecided))));
+        entry = entry.below(Line::from_text(format!("{} undecided", group_digits(rate.undecided))));
     }
     entry
 }
 
-fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
+fn scaled_table(model: &PageModel<'_>, cells: &[&Figures], unit: Unit) -> Table {
     let scale = |predicate| {
         let size = |cell: &&Figures| match unit.rate(cell, &cell.rate(predicate)) {
             Ok(it) => Some(it.value * unit.many()),
@@ -145,12 +147,12 @@ fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
         Scale::Number.common_scale(cells.iter().filter_map(size))
     };
     let row = |cell: &&Figures| {
-        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
-        [name].into_iter().chain(rates).chain([Entry::of(unit.mean(cell))]).collect()
+        let name = Entry::line(Line::default().code(model.name(cell.design)));
+        let rates = COLUMNS.map(|it| unit_rate(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
+        [name].into_iter().chain(rates).chain([Entry::from_text(unit.mean(cell))]).collect()
     };
     let mut head = heading(&["design"], &COLUMNS);
-    head.push(Entry::of(match unit {
+    head.push(Entry::from_text(match unit {
         Unit::MillionGrants => "grants in a run",
         Unit::ThousandHours => "a run's length",
     }));
@@ -184,24 +186,24 @@ impl Unit {
     }
 }
 
-fn of_unit(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
+fn unit_rate(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
     match rate {
         Ok(it) => {
             let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
             let (value, interval) = rate_parts(it.value * many, interval, scale);
-            Entry::of(value).below(Line::of(interval))
+            Entry::from_text(value).below(Line::from_text(interval))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let scaled = |it: Interval| Interval { low: it.low * many, high: it.high * many };
             let (range, interval) = range_parts(scaled(range), scaled(interval), scale);
-            Entry::of(range).below(Line::of(interval))
+            Entry::from_text(range).below(Line::from_text(interval))
         }
-        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, scale)),
-        Err(_) => Entry::of("unknown"),
+        Err(Unsupported { at_most: Some(bound), .. }) => Entry::from_text(bound_words(bound * many, scale)),
+        Err(_) => Entry::from_text("unknown"),
     }
 }
 
-fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+fn times(model: &PageModel<'_>, cells: &[&Figures]) -> Table {
     let words = [
         "design",
         "waits that ended with the lock",
@@ -211,31 +213,34 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
         "until had again after a holder died",
     ];
     let largest = |of: fn(&Figures) -> f64| cells.iter().map(|cell| of(cell)).fold(0.0, f64::max);
-    let longest = |of: Option<&Spread>| of.map_or(0.0, |it| it.longest);
+    let longest = |of: Option<&Distribution>| of.map_or(0.0, |it| it.longest);
     let waits = largest(|cell| cell.obtained.quantile(0.99).unwrap_or(cell.obtained.longest));
     let overlaps = |it| cells.iter().map(|cell| longest(cell.overlaps.get(&it))).fold(0.0, f64::max);
     let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
-            || Entry::of("no waits"),
+            || Entry::from_text("no waits"),
             |share| {
-                Entry::of(availability(share)).below(Line::of(format!("of {}", group_digits(cell.waits))))
+                Entry::from_text(availability(share))
+                    .below(Line::from_text(format!("of {}", group_digits(cell.waits))))
             },
         );
         let overlap = |it| {
-            let none = || Entry::of("none");
-            cell.overlaps.get(&it).map_or_else(none, |of| spread(of, overlaps(it), Some("overlap")))
+            let none = || Entry::from_text("none");
+            cell.overlaps
+                .get(&it)
+                .map_or_else(none, |of| distribution_entry(of, overlaps(it), Some("overlap")))
         };
         vec![
-            Entry::line(Line::default().code(sheet.name(cell.design))),
+            Entry::line(Line::default().code(model.name(cell.design))),
             available,
-            spread(&cell.obtained, waits, None),
+            distribution_entry(&cell.obtained, waits, None),
             overlap(Predicate::P2),
             overlap(Predicate::P1),
             recovery(&cell.recovered, deaths),
         ]
     };
-    let head = words.iter().map(|word| Entry::of(*word)).collect();
+    let head = words.iter().map(|word| Entry::from_text(*word)).collect();
     Table { head, rows: cells.iter().map(row).collect(), words: 1 }
 }
 
@@ -246,11 +251,11 @@ fn availability(value: f64) -> String {
 
 /// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
 /// unit of the largest of the column.
-fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
+fn distribution_entry(spread: &Distribution, largest: f64, named: Option<&str>) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     let mut lines = Vec::new();
     match spread.quantile(0.5) {
-        None if spread.count == 0 => return Entry::of("none"),
+        None if spread.count == 0 => return Entry::from_text("none"),
         None => lines.push(several(spread.count, named.unwrap_or("wait"))),
         Some(median) => lines.push(format!("median {}", length(median))),
     }
@@ -258,27 +263,29 @@ fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
     if named.is_some() || lines.len() == 1 {
         lines.push(format!("longest {}", length(spread.longest)));
     }
-    let mut lines = lines.into_iter().map(Line::of);
+    let mut lines = lines.into_iter().map(Line::from_text);
     let first = Entry::line(lines.next().unwrap_or_default());
     let entry = lines.fold(first, Entry::below);
     match named {
-        Some(what) => entry.titled(several(spread.count, what)),
+        Some(what) => entry.with_title(several(spread.count, what)),
         None => entry,
     }
 }
 
-fn recovery(spread: &Spread, largest: f64) -> Entry {
+fn recovery(spread: &Distribution, largest: f64) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
-        (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", length(mean), length(error)))
-            .below(Line::of(several(spread.count, "death"))),
-        (Some(mean), None) => Entry::of(length(mean)).below(Line::of(several(spread.count, "death"))),
-        _ => Entry::of("not seen"),
+        (Some(mean), Some(error)) => Entry::from_text(format!("mean {} ± {}", length(mean), length(error)))
+            .below(Line::from_text(several(spread.count, "death"))),
+        (Some(mean), None) => {
+            Entry::from_text(length(mean)).below(Line::from_text(several(spread.count, "death")))
+        }
+        _ => Entry::from_text("not seen"),
     }
 }
 
 /// The ranking for a terminal: rows of words, the first of them the heading.
-pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
+pub(crate) fn rows(model: &PageModel<'_>, point: u64) -> Vec<Vec<String>> {
     let short = |it: &Rate, scale: Scale| match &it.per_run {
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
             format!("0 of {} ({})", group_digits(it.decided), bound_words(*bound, scale))
@@ -286,11 +293,11 @@ pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
         other => estimate_words(other, scale),
     };
     let row = |cell: &&Figures| {
-        let rates = RANKED.map(|it| short(&cell.rate(it), sheet.scale(point, it)));
-        let first = [rank(sheet, cell, RANKED[0]), clean(sheet.name(cell.design))];
+        let rates = RANKED.map(|it| short(&cell.rate(it), model.scale(point, it)));
+        let first = [rank(model, cell, RANKED[0]), clean(model.name(cell.design))];
         first.into_iter().chain(rates).collect()
     };
     let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
     let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
-    [heading].into_iter().chain(sheet.ranked(point).iter().map(row)).collect()
+    [heading].into_iter().chain(model.cells_by_rank(point).iter().map(row)).collect()
 }

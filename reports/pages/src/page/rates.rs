@@ -13,8 +13,8 @@ use doublehold_sweeps::results::{Cell, Results};
 use doublehold_sweeps::sweep::Batch;
 use serde::Serialize;
 
-use super::rounded;
-use super::spread::Spread;
+use super::distribution::Distribution;
+use super::rounding;
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
@@ -33,21 +33,21 @@ pub(crate) struct Figures {
     pub(crate) runs: u64,
     pub(crate) panicked: u64,
     /// Calls granted in a run.
-    #[serde(rename = "grants_per_run", serialize_with = "rounded::mean")]
+    #[serde(rename = "grants_per_run", serialize_with = "rounding::mean")]
     pub(crate) grants: Exposure,
     /// Hours of operation of a run's clients.
-    #[serde(rename = "hours_per_run", serialize_with = "rounded::mean")]
+    #[serde(rename = "hours_per_run", serialize_with = "rounding::mean")]
     pub(crate) hours: Exposure,
     /// The number of waits that ended, with the lock or without it.
     pub(crate) waits: u64,
     /// The share of waits that ended with the lock; `None` without waits.
-    #[serde(serialize_with = "rounded::share")]
+    #[serde(serialize_with = "rounding::share")]
     pub(crate) available: Option<f64>,
     #[serde(rename = "time_to_acquire")]
-    pub(crate) obtained: Spread,
+    pub(crate) obtained: Distribution,
     #[serde(rename = "recovery")]
-    pub(crate) recovered: Spread,
-    pub(crate) overlaps: BTreeMap<Predicate, Spread>,
+    pub(crate) recovered: Distribution,
+    pub(crate) overlaps: BTreeMap<Predicate, Distribution>,
     #[serde(skip)]
     pub(crate) rates: BTreeMap<Predicate, Rate>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Rate {
 
 impl Figures {
     /// What a cell of these results came to, also one without runs.
-    pub(crate) fn of(results: &Results, cell: u64) -> Figures {
+    pub(crate) fn from_results(results: &Results, cell: u64) -> Figures {
         let (design, place) = results.place(cell);
         let none = Cell::default();
         let sums = results.cells.get(&cell).unwrap_or(&none);
@@ -74,7 +74,7 @@ impl Figures {
             cell,
             design,
             place,
-            rates: Predicate::ALL.map(|it| (it, Rate::of(results, sums, it))).into(),
+            rates: Predicate::ALL.map(|it| (it, Rate::from_cell(results, sums, it))).into(),
             grants: sums.grants(),
             hours: sums.hours(),
             ..Figures::default()
@@ -147,7 +147,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
+    fn from_cell(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
         for row in cell.strata.values() {
             let count = row.count(predicate);
@@ -159,18 +159,18 @@ impl Rate {
         rate.per_run = if rate.is_divided {
             cell.stratify(&results.header, predicate).estimate(SURE)
         } else {
-            plain(rate.counted())
+            undivided_rate(rate.all_runs())
         };
         rate
     }
 
     /// All runs, whatever they came to.
-    fn counted(&self) -> PartlyDecided {
+    fn all_runs(&self) -> PartlyDecided {
         PartlyDecided::new(self.violated, self.undecided, self.decided + self.undecided)
     }
 
     /// The rate, zero where none was seen, and nothing where it cannot be stated.
-    pub(crate) fn stated(&self) -> Option<f64> {
+    pub(crate) fn stated_rate(&self) -> Option<f64> {
         match &self.per_run {
             Ok(estimate) => Some(estimate.value),
             Err(unsupported) => unsupported.at_most.map(|_| 0.0).filter(|_| self.violated == 0),
@@ -190,7 +190,7 @@ impl Rate {
     /// many violations.
     pub(crate) fn exact(&self) -> Option<Interval> {
         let is_counted = !self.is_divided && self.violated > 0;
-        self.counted().exact(SURE).filter(|_| is_counted)
+        self.all_runs().exact(SURE).filter(|_| is_counted)
     }
 
     /// The number that is shown: the rate, or what stands for it.
@@ -216,7 +216,7 @@ impl Rate {
 }
 
 /// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
-fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
+fn undivided_rate(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
     let (decided, undecided) = (counted.decided_part(), counted.undecided_runs());
     let (Some(value), Some(range), Some(interval)) =
         (decided.estimate(), counted.range(), counted.wilson(SURE))

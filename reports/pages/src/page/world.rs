@@ -19,7 +19,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn of(text: &str) -> World {
+    pub(crate) fn from_toml(text: &str) -> World {
         let Ok(file) = text.parse::<Table>() else { return World::default() };
         let clients = file.get("clients").and_then(Value::as_array).cloned().unwrap_or_default();
         let first = clients.first().cloned().unwrap_or(Value::Table(Table::new()));
@@ -93,7 +93,7 @@ fn words(value: &Value) -> String {
 }
 
 /// What a weather's line says of whom it strikes, and how.
-pub(crate) fn of_fault(rest: &[(String, String)]) -> String {
+pub(crate) fn fault_words(rest: &[(String, String)]) -> String {
     let read = |text: &str| -> String {
         let parsed = format!("x = {text}").parse::<Table>().ok();
         parsed.and_then(|table| table.get("x").map(words)).unwrap_or_else(|| text.to_owned())
@@ -136,7 +136,7 @@ mod tests {
         let text = "[[clients]]\nprogram = [\"acquire\", \"work 1s\"]\nretry = \"1s..3s\"\nrounds = 2\n[[clients]]\n\
                     [lock]\nttl = \"4s\"\n[network]\ndelay = { median = \"1ms\", sigma = \"1/2\" }\n\
                     [nodes]\nnames = [\"M\", \"R1\"]\nmaster = \"M\"\npersistence = \"everysec\"\n";
-        let world = World::of(text);
+        let world = World::from_toml(text);
         assert_eq!(world.nodes, "2, master M, persistence everysec");
         assert_eq!(world.clients, "2, 2 rounds each");
         assert_eq!(world.program, "acquire, work 1s");
@@ -149,9 +149,9 @@ mod tests {
         for text in
             ["", "<script>", "[nodes]\nnames = 3", "clients = \"x\"", "[lock]\nttl = [[]]", "network = 1"]
         {
-            World::of(text);
+            World::from_toml(text);
         }
-        assert_eq!(World::of("nonsense ="), World::default());
+        assert_eq!(World::from_toml("nonsense ="), World::default());
     }
 
     #[test]
@@ -165,9 +165,9 @@ mod tests {
             pair("torn_tail", "false"),
         ];
         assert_eq!(
-            of_fault(&rest),
+            fault_words(&rest),
             "from clients to nodes, resource; for a median of 5s (log-normal, sigma 2/2); either way round, half of them both ways; torn tail false"
         );
-        assert_eq!(of_fault(&[pair("by", "1/2000"), pair("sign", "either")]), "by 1/2000; either way");
+        assert_eq!(fault_words(&[pair("by", "1/2000"), pair("sign", "either")]), "by 1/2000; either way");
     }
 }

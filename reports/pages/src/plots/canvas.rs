@@ -71,7 +71,7 @@ impl Canvas {
         if dash.is_empty() || points.len() > MANY {
             return self.line(points, look.colour(), 2.0);
         }
-        for piece in dashed(points, dash) {
+        for piece in dash_line(points, dash) {
             self.line(&piece, look.colour(), 2.0);
         }
     }
@@ -94,7 +94,7 @@ impl Canvas {
 
     /// A line of dashes that is no design's.
     pub(super) fn dashes(&mut self, points: &[Spot], colour: &str) {
-        dashed(points, &[7.0, 5.0]).iter().for_each(|piece| self.line(piece, colour, 2.0));
+        dash_line(points, &[7.0, 5.0]).iter().for_each(|piece| self.line(piece, colour, 2.0));
     }
 
     /// What lies between two lines, so light that others show through.
@@ -113,13 +113,13 @@ impl Canvas {
             Side::Centre => (Align::Middle, MIDDLE),
             Side::Below => (Align::Middle, "0.76em"),
         };
-        self.paper.text(at, align, &lettered(down, font), text);
+        self.paper.text(at, align, &text_attributes(down, font), text);
     }
 
     /// Text that goes up.
     pub(super) fn upward(&mut self, text: &str, at: Spot) {
         let turned = format!("transform=\"rotate(270 {} {})\"", number(at.0), number(at.1));
-        let attributes = format!("{} {turned}", lettered(MIDDLE, (TEXT, INK)));
+        let attributes = format!("{} {turned}", text_attributes(MIDDLE, (TEXT, INK)));
         self.paper.text(at, Align::Middle, &attributes, text);
     }
 
@@ -152,13 +152,13 @@ fn stroke(colour: &str, width: f64) -> String {
 }
 
 /// The attributes of a text.
-fn lettered(down: &str, (size, colour): (f64, &str)) -> String {
+fn text_attributes(down: &str, (size, colour): (f64, &str)) -> String {
     format!("dy=\"{down}\" font-size=\"{}\" fill=\"{colour}\"", number(size / LINE))
 }
 
 impl Look {
     /// The look of the design with this number.
-    pub(super) fn of(number: usize) -> Look {
+    pub(super) fn new(number: usize) -> Look {
         Look { number }
     }
 
@@ -176,7 +176,7 @@ impl Look {
 }
 
 /// A line in pieces, by lengths of ink and gap.
-fn dashed(points: &[Spot], dash: &[f64]) -> Vec<Vec<Spot>> {
+fn dash_line(points: &[Spot], dash: &[f64]) -> Vec<Vec<Spot>> {
     let mut pieces = Vec::new();
     let (mut place, mut left) = (0, dash[0]);
     let mut piece: Vec<Spot> = points.first().copied().into_iter().collect();
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_dashed_line_has_as_much_ink_as_its_pattern_says() {
-        let pieces = dashed(&[(0.0, 0.0), (30.0, 0.0), (30.0, 12.0)], &[9.0, 5.0]);
+        let pieces = dash_line(&[(0.0, 0.0), (30.0, 0.0), (30.0, 12.0)], &[9.0, 5.0]);
         let ends: Vec<(Spot, Spot)> = pieces.iter().map(|piece| (piece[0], piece[piece.len() - 1])).collect();
         assert_eq!(ends, [((0.0, 0.0), (9.0, 0.0)), ((14.0, 0.0), (23.0, 0.0)), ((28.0, 0.0), (30.0, 7.0))]);
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Bar;
 use super::canvas::{Canvas, Look};
 use super::frame::Field;
-use super::panels::{Dot, Panel, Style, band, ends, nothing, panels, spot, through};
+use super::panels::{Dot, Panel, Style, band, draw_curve, ends, nothing, panels, spot};
 use super::scale::{Quantity, Scale};
 
 /// Rates over a parameter.
@@ -79,14 +79,14 @@ fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, line: &(usize, Vec<Do
         return nothing(canvas, field, "not decided");
     }
     band(canvas, field, panel, line);
-    through(canvas, field, panel, line);
+    draw_curve(canvas, field, panel, line);
     if dots.len() <= SIGNS {
         signs(canvas, field, panel, line);
     }
 }
 
 fn signs(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
-    let look = Look::of(*design);
+    let look = Look::new(*design);
     for dot in dots {
         let [low, high] = ends(field, panel, dot);
         canvas.whisker(low, high, look);

@@ -70,10 +70,10 @@ fn panel(
     }
     field.axis_below(canvas, scale, 4, "share of runs");
     for (place, (bar, (design, _))) in bars.iter().zip(&plot.designs).enumerate() {
-        let (y, look) = (row(field, place), Look::of(*design));
+        let (y, look) = (row(field, place), Look::new(*design));
         match bar {
             Some(bar) if bar.low > 0.0 => interval(canvas, field, scale, (bar, y), look),
-            Some(bar) => bound(canvas, field, scale, (bar.high, y), look),
+            Some(bar) => draw_bound(canvas, field, scale, (bar.high, y), look),
             None => canvas.write("not decided", (field.left + 6.0, y), Side::Right, (TEXT - 2.0, GREY)),
         }
     }
@@ -90,7 +90,7 @@ fn interval(canvas: &mut Canvas, field: &Field, scale: &Scale, (bar, y): (&Bar, 
 }
 
 /// An arrow to the left, from the bound.
-fn bound(canvas: &mut Canvas, field: &Field, scale: &Scale, (high, y): (f64, f64), look: Look) {
+fn draw_bound(canvas: &mut Canvas, field: &Field, scale: &Scale, (high, y): (f64, f64), look: Look) {
     let (from, to) = (field.left + 2.0, field.at(scale.place(high), 0.0).0);
     canvas.line(&[(from, y), (to, y)], look.colour(), 1.5);
     canvas.line(&[(to, y - 4.0), (to, y + 4.0)], look.colour(), 1.5);

@@ -40,7 +40,7 @@ const FIELD: f64 = 300.0;
 
 pub(crate) fn heat(plot: &Heat) -> String {
     let (columns, rows) = (plot.across.1.len().max(1), plot.up.1.len().max(1));
-    let shades = Shades::of(plot.fields.iter().flat_map(|shaded| &shaded.rates).flatten().copied());
+    let shades = Shades::from_rates(plot.fields.iter().flat_map(|shaded| &shaded.rates).flatten().copied());
     let height = (rows as f64 * 30.0).clamp(60.0, FIELD);
     let beside = plot.fields.len().clamp(1, 2);
     let each = height + 96.0;
@@ -89,12 +89,12 @@ impl Grid {
         canvas.rect((frame.0.0, frame.1.1), (frame.1.0, frame.0.1), WHITE);
         for (row, of_row) in rates.chunks(self.columns).enumerate() {
             let mut column = 0;
-            for alike in of_row.chunk_by(|one, other| shades.of_rate(*one) == shades.of_rate(*other)) {
+            for alike in of_row.chunk_by(|one, other| shades.shade(*one) == shades.shade(*other)) {
                 let (low, high) = (
                     self.corner(column as f64, row as f64),
                     self.corner((column + alike.len()) as f64, row as f64 + 1.0),
                 );
-                if let Some(colour) = shades.of_rate(alike[0]) {
+                if let Some(colour) = shades.shade(alike[0]) {
                     canvas.rect((low.0, high.1), (high.0, low.1), colour);
                 }
                 column += alike.len();
@@ -184,7 +184,7 @@ struct Shades {
 }
 
 impl Shades {
-    fn of(rates: impl Iterator<Item = f64>) -> Shades {
+    fn from_rates(rates: impl Iterator<Item = f64>) -> Shades {
         let (low, high) = rates
             .filter(|rate| *rate > 0.0)
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), rate| (low.min(rate), high.max(rate)));
@@ -212,7 +212,7 @@ impl Shades {
     }
 
     /// None is white.
-    fn of_rate(&self, rate: Option<f64>) -> Option<&'static str> {
+    fn shade(&self, rate: Option<f64>) -> Option<&'static str> {
         match rate {
             None => Some(UNKNOWN),
             Some(0.0) => None,
@@ -263,16 +263,16 @@ mod tests {
         let part = |it: &str, at: usize| u8::from_str_radix(&it[at..at + 2], 16).map_or(f64::NAN, f64::from);
         let light = |it: &str| part(it, 1) * 0.299 + part(it, 3) * 0.587 + part(it, 5) * 0.114;
         assert!(SHADES.windows(2).all(|pair| light(pair[0]) > light(pair[1]) + 8.0));
-        let shades = Shades::of([0.0, 1e-6, 0.5].into_iter());
+        let shades = Shades::from_rates([0.0, 1e-6, 0.5].into_iter());
         assert_eq!((shades.number(1e-6), shades.number(0.5)), (0, SHADES.len() - 1));
-        let shades = Shades::of([0.1, 0.5].into_iter());
+        let shades = Shades::from_rates([0.1, 0.5].into_iter());
         assert_eq!((shades.number(0.01), shades.number(0.5)), (0, SHADES.len() - 1));
     }
 
     #[test]
     fn all_shades_are_told_in_one_unit() {
         let told = |rates: [f64; 2]| {
-            let shades = Shades::of(rates.into_iter());
+            let shades = Shades::from_rates(rates.into_iter());
             (0..SHADES.len()).map(|shade| shades.words(shade)).collect::<Vec<_>>()
         };
         for rates in [[2e-5, 0.4], [1e-5, 2e-4]] {

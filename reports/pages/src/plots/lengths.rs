@@ -17,11 +17,11 @@ pub(crate) struct Lengths {
     /// The designs' names, with their numbers in the study.
     pub(crate) designs: Vec<(usize, String)>,
     /// The panels: a title, and the designs' distributions.
-    pub(crate) panels: Vec<(String, Vec<Distribution>)>,
+    pub(crate) panels: Vec<(String, Vec<DistributionCurve>)>,
 }
 
 /// One design's lengths.
-pub(crate) struct Distribution {
+pub(crate) struct DistributionCurve {
     pub(crate) design: usize,
     /// The number of lengths; if they have weights, the number of equally weighted ones that would say as much.
     pub(crate) effective: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Distribution {
 pub(crate) fn lengths(plot: &Lengths) -> String {
     let all = plot.panels.iter().flat_map(|(_, of)| of).flat_map(|it| &it.steps).map(|(length, _)| *length);
     let across = Scale::log(all.filter(|it| *it > 0.0), Quantity::Seconds);
-    let panel = |(title, of): &(String, Vec<Distribution>)| Panel {
+    let panel = |(title, of): &(String, Vec<DistributionCurve>)| Panel {
         title: title.clone(),
         across: across.clone(),
         up: Scale::linear([1.0].into_iter(), Quantity::Share),
@@ -46,13 +46,13 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         left: "share of overlaps that are no longer",
         legend: &plot.designs,
         beside: 2,
-        draw: if is_few { banded } else { line },
+        draw: if is_few { draw_band } else { line },
     };
     panels(&all, &style)
 }
 
 /// Steps with their bands; across, each has the error bar of the median.
-fn dots(of: &Distribution) -> Vec<Dot> {
+fn dots(of: &DistributionCurve) -> Vec<Dot> {
     let count = of.effective.max(1.0);
     let off = ((2.0_f64 / 0.05).ln() / (2.0 * count)).sqrt();
     let median = 0.98 / count.sqrt();
@@ -72,13 +72,13 @@ fn dots(of: &Distribution) -> Vec<Dot> {
 /// More bands than this would be one.
 const BANDS: usize = 3;
 
-fn banded(canvas: &mut Canvas, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
+fn draw_band(canvas: &mut Canvas, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
     band(canvas, field, panel, of);
     line(canvas, field, panel, of);
 }
 
 fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
-    let look = Look::of(*design);
+    let look = Look::new(*design);
     let mut stairs: Vec<Spot> = Vec::new();
     let mut height = 0.0;
     for (length, share) in dots.iter().filter_map(|dot| dot.across.value.zip(dot.up.value)) {

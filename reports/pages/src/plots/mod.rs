@@ -28,7 +28,7 @@ mod tradeoff;
 pub(crate) use curves::{Course, Curves, Values, curves};
 pub(crate) use forest::{Forest, forest};
 pub(crate) use heat::{Heat, Reference, Shaded, heat};
-pub(crate) use lengths::{Distribution, Lengths, lengths};
+pub(crate) use lengths::{DistributionCurve, Lengths, lengths};
 pub(crate) use panels::Dot;
 pub(crate) use scale::Quantity;
 pub(crate) use tradeoff::{Tradeoff, tradeoff};

@@ -67,7 +67,7 @@ pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> String {
 fn legend(canvas: &mut Canvas, designs: &[(usize, String)]) {
     let left = WIDTH - LEGEND + 16.0;
     for (place, (design, name)) in designs.iter().enumerate() {
-        let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::of(*design));
+        let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::new(*design));
         canvas.curve(&[(left, y), (left + 36.0, y)], look);
         canvas.marker((left + 18.0, y), look);
         let short: String = name.chars().take(32).collect();
@@ -92,14 +92,19 @@ pub(super) fn ends(field: &Field, panel: &Panel, dot: &Dot) -> [Spot; 2] {
 const NARROWEST: f64 = 1.0;
 
 /// Draws it.
-pub(super) fn through(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+pub(super) fn draw_curve(
+    canvas: &mut Canvas,
+    field: &Field,
+    panel: &Panel,
+    (design, dots): &(usize, Vec<Dot>),
+) {
     let places: Vec<Option<Spot>> = dots.iter().map(|dot| spot(field, panel, dot)).collect();
     for piece in places.split(Option::is_none) {
         let piece: Vec<Spot> = piece.iter().flatten().copied().collect();
         let is_seen =
             piece.first().zip(piece.last()).is_some_and(|(one, other)| other.0 - one.0 >= NARROWEST);
         if is_seen {
-            canvas.curve(&piece, Look::of(*design));
+            canvas.curve(&piece, Look::new(*design));
         }
     }
 }
@@ -109,7 +114,7 @@ pub(super) fn band(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, d
     let all: Vec<[Spot; 2]> = dots.iter().map(|dot| ends(field, panel, dot)).collect();
     let mut outline: Vec<Spot> = all.iter().map(|[_, high]| *high).collect();
     outline.extend(all.iter().rev().map(|[low, _]| *low));
-    canvas.band(&outline, Look::of(*design));
+    canvas.band(&outline, Look::new(*design));
 }
 
 /// Says that there is nothing to see.

@@ -81,7 +81,7 @@ impl Scale {
     /// For the values of a parameter: no further than they go, with powers if they are far apart.
     pub(super) fn around(values: &[f64], quantity: Quantity) -> Scale {
         let Some((low, high)) = ends(values.iter().copied()).filter(|(low, high)| low < high) else {
-            let kind = Kind::Words(values.iter().take(1).map(|it| worded(*it, quantity)).collect());
+            let kind = Kind::Words(values.iter().take(1).map(|it| format_value(*it, quantity)).collect());
             let at = values.first().copied().unwrap_or(0.0);
             return Scale { low: at - 0.5, high: at + 0.5, kind, quantity };
         };
@@ -171,12 +171,12 @@ impl Scale {
                 power(value).trim_start_matches("1.0 × ").to_owned()
             }
             Quantity::Seconds => rough_beside(value, self.high),
-            quantity => worded(value, quantity),
+            quantity => format_value(value, quantity),
         }
     }
 }
 
-fn worded(value: f64, quantity: Quantity) -> String {
+fn format_value(value: f64, quantity: Quantity) -> String {
     match quantity {
         Quantity::Share => share(value),
         Quantity::Seconds => rough(value),

@@ -4,7 +4,7 @@
 use super::Bar;
 use super::canvas::{Canvas, GREY, Look, Side, TEXT};
 use super::frame::Field;
-use super::panels::{Dot, Panel, Style, ends, panels, spot, through};
+use super::panels::{Dot, Panel, Style, draw_curve, ends, panels, spot};
 use super::scale::{Quantity, Scale};
 
 /// Both numbers of designs.
@@ -50,8 +50,8 @@ pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
 
 fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
     let (design, dots) = line;
-    let look = Look::of(*design);
-    through(canvas, field, panel, line);
+    let look = Look::new(*design);
+    draw_curve(canvas, field, panel, line);
     let words = panel.words.get(design);
     for (place, dot) in dots.iter().enumerate() {
         let [low, high] = ends(field, panel, dot);

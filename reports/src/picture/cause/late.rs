@@ -7,18 +7,19 @@ use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_text::{clean, signed_duration};
 
-use super::{expired, nodes};
+use super::{expiry_time, nodes};
 use crate::picture::facts::Facts;
 
 /// The later holder's keys were gone when it learnt of its grant.
 pub(super) fn expired_before_the_grant(facts: &Facts<'_>, claim: &Claim) -> Option<String> {
     let keys = facts.keys_of(claim.grant).iter().filter(|key| key.from <= claim.span.from);
-    let ends: Vec<(&KeySpan, TrueNs)> = keys.map(|key| Some((*key, expired(key)?))).collect::<Option<_>>()?;
+    let ends: Vec<(&KeySpan, TrueNs)> =
+        keys.map(|key| Some((*key, expiry_time(key)?))).collect::<Option<_>>()?;
     let host = facts.host_of(claim.client)?;
     if ends.is_empty() || ends.iter().any(|(_, at)| *at > claim.span.from) {
         return None;
     }
-    let stops = ends.iter().map(|(_, at)| facts.faults.stopped(host, *at));
+    let stops = ends.iter().map(|(_, at)| facts.faults.stop_word(host, *at));
     let stop = stops.reduce(|a, b| a.filter(|a| Some(*a) == b)).flatten();
     let (name, nodes) = (facts.client(claim.client), nodes(facts, ends.iter().map(|(key, _)| key.node)));
     let meanwhile = stop.map_or(String::new(), |stop| format!(" while it was {stop}"));
@@ -73,7 +74,7 @@ fn stepped_back(facts: &Facts<'_>, host: HostIndex, from: TrueNs, to: TrueNs) ->
 }
 
 /// Where nothing is violated: a lock saw by itself that its grant had come too late, and refused it.
-pub(super) fn refused(facts: &Facts<'_>) -> Option<(LockId, String)> {
+pub(super) fn late_refusal(facts: &Facts<'_>) -> Option<(LockId, String)> {
     facts.run.history.events().iter().find_map(|event| match &event.what {
         EventKind::Refused { client, call, why } if why.starts_with(Refusal::TOO_LATE) => {
             let asked = facts.run.history.events().iter().find_map(|event| match event.what {

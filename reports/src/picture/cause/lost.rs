@@ -8,35 +8,35 @@ use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_text::{clean, duration};
 
-use super::{expired, lived_its_time, nodes};
+use super::{expiry_time, lived_its_time, nodes};
 use crate::picture::facts::Facts;
 
 /// A key of the first holder that a node no longer had when it granted the lock to the second.
 #[derive(Clone, Copy)]
-struct Lost<'a> {
+struct LostKey<'a> {
     key: &'a KeySpan,
     at: TrueNs,
     how: KeyEnd,
 }
 
 /// The first holder's key was gone from nodes that then granted the lock to the second: on each of them in its way.
-pub(super) fn before_the_next_grant(
+pub(super) fn explain_lost_keys(
     facts: &Facts<'_>,
     overlap: &Overlap,
     first: &Claim,
     second: &Claim,
 ) -> Option<String> {
     let granting = facts.nodes_of(second.grant).into_iter();
-    let lost: Vec<Lost<'_>> =
+    let lost: Vec<LostKey<'_>> =
         granting.filter_map(|node| lost_on(facts, node, first.grant, second.grant)).collect();
     let holder = facts.client(first.client);
     let ways = [
-        deleted(facts, &lost, &holder),
-        by_itself(facts, &lost, &holder),
-        overwritten(facts, &lost, overlap),
-        forgotten(facts, &lost, &holder),
-        taken(facts, &lost, &holder, KeyEnd::Flushed, "flushed"),
-        taken(facts, &lost, &holder, KeyEnd::Evicted, "evicted"),
+        explain_deleted(facts, &lost, &holder),
+        explain_own_delete(facts, &lost, &holder),
+        explain_overwritten(facts, &lost, overlap),
+        explain_forgotten(facts, &lost, &holder),
+        explain_taken(facts, &lost, &holder, KeyEnd::Flushed, "flushed"),
+        explain_taken(facts, &lost, &holder, KeyEnd::Evicted, "evicted"),
         too_soon(facts, &lost, &holder),
         ran_out(facts, &lost, first),
     ];
@@ -45,43 +45,49 @@ pub(super) fn before_the_next_grant(
 }
 
 /// The first holder's key on a node, if it was gone when the node granted the lock to the second.
-fn lost_on<'a>(facts: &Facts<'a>, node: HostIndex, first: CallId, second: CallId) -> Option<Lost<'a>> {
+fn lost_on<'a>(facts: &Facts<'a>, node: HostIndex, first: CallId, second: CallId) -> Option<LostKey<'a>> {
     let taken = facts.keys_of(second).iter().find(|key| key.node == node)?.from;
     let key = facts.keys_of(first).iter().rev().find(|key| key.node == node && key.from <= taken)?;
     let (at, how) = key.until.filter(|(at, _)| *at <= taken)?;
-    Some(Lost { key, at, how })
+    Some(LostKey { key, at, how })
 }
 
 /// By nodes on which it expired before its time.
-fn too_soon(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let is_early = |it: &&Lost<'_>| it.how == KeyEnd::Expired && !lived_its_time(facts, it.key, it.at);
-    let nodes = on(facts, lost, is_early)?;
+fn too_soon(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
+    let is_early = |it: &&LostKey<'_>| it.how == KeyEnd::Expired && !lived_its_time(facts, it.key, it.at);
+    let nodes = nodes_where(facts, lost, is_early)?;
     Some(format!("{holder}'s key expired on {nodes} before its time"))
 }
 
 /// By nodes that died.
-fn forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let nodes = on(facts, lost, |it| it.how == KeyEnd::Forgotten)?;
+fn explain_forgotten(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
+    let nodes = nodes_where(facts, lost, |it| it.how == KeyEnd::Forgotten)?;
     Some(format!("{nodes} forgot {holder}'s key"))
 }
 
 /// By nobody of a lock: an operator, or a node that needed the memory.
-fn taken(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, how: KeyEnd, word: &str) -> Option<String> {
-    let nodes = on(facts, lost, |it| it.how == how)?;
+fn explain_taken(
+    facts: &Facts<'_>,
+    lost: &[LostKey<'_>],
+    holder: &str,
+    how: KeyEnd,
+    word: &str,
+) -> Option<String> {
+    let nodes = nodes_where(facts, lost, |it| it.how == how)?;
     Some(format!("{holder}'s key was {word} from {nodes}"))
 }
 
 /// By its own holder, before it called release: in an extension that came to nothing, or by what it sent to clean up
 /// after an earlier attempt of the same call.
-fn by_itself(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let is_own = |it: &&Lost<'_>| {
+fn explain_own_delete(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
+    let is_own = |it: &&LostKey<'_>| {
         it.how == KeyEnd::Deleted
             && !is_released(facts, it.key.grant, it.at)
             && released_by(facts, it).any(|by| by == it.key.grant)
     };
-    let by = |wanted: Sent| move |it: &&Lost<'_>| is_own(it) && Sent::of(facts, it) == wanted;
+    let by = |wanted: Sent| move |it: &&LostKey<'_>| is_own(it) && Sent::new(facts, it) == wanted;
     let did = |wanted: Sent, words: &str| {
-        Some(format!("{holder}{words} deleted its own key on {}", on(facts, lost, by(wanted))?))
+        Some(format!("{holder}{words} deleted its own key on {}", nodes_where(facts, lost, by(wanted))?))
     };
     did(Sent::Extending, "'s extension")
         .or_else(|| did(Sent::Asking, "'s late clean-up of an earlier attempt"))
@@ -100,7 +106,7 @@ enum Sent {
 }
 
 impl Sent {
-    fn of(facts: &Facts<'_>, it: &Lost<'_>) -> Sent {
+    fn new(facts: &Facts<'_>, it: &LostKey<'_>) -> Sent {
         let began = facts.run.extends.and_then(|all| all.get(&it.key.grant)).map_or(&[][..], Vec::as_slice);
         let Some(last) = began.iter().rev().find(|began| **began <= it.at) else { return Sent::Asking };
         let is_over = facts.run.history.events().iter().any(|event| {
@@ -124,7 +130,7 @@ fn is_released(facts: &Facts<'_>, grant: CallId, at: TrueNs) -> bool {
 }
 
 /// The calls that deleted a key on its node when it was lost.
-fn released_by(facts: &Facts<'_>, it: &Lost<'_>) -> impl Iterator<Item = CallId> {
+fn released_by(facts: &Facts<'_>, it: &LostKey<'_>) -> impl Iterator<Item = CallId> {
     let (at, held, on) = (it.at, it.key.grant, facts.host(it.key.node));
     facts.run.history.events().iter().filter_map(move |event| match event.what {
         EventKind::KeyTouched { by, held: touched, node, op: KeyOp::Release, .. }
@@ -137,20 +143,24 @@ fn released_by(facts: &Facts<'_>, it: &Lost<'_>) -> impl Iterator<Item = CallId>
 }
 
 /// The nodes on which a key was lost in some way; `None` if there are none.
-fn on<'a>(facts: &Facts<'_>, lost: &'a [Lost<'a>], is: impl Fn(&&Lost<'a>) -> bool) -> Option<String> {
+fn nodes_where<'a>(
+    facts: &Facts<'_>,
+    lost: &'a [LostKey<'a>],
+    is: impl Fn(&&LostKey<'a>) -> bool,
+) -> Option<String> {
     let hosts: Vec<HostIndex> = lost.iter().filter(is).map(|it| it.key.node).collect();
     (!hosts.is_empty()).then(|| nodes(facts, hosts.into_iter()))
 }
 
 /// By a release that was meant for another key, mostly the releasing client's own, which was gone.
-fn deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+fn explain_deleted(facts: &Facts<'_>, lost: &[LostKey<'_>], holder: &str) -> Option<String> {
     let (it, by) = lost.iter().filter(|it| it.how == KeyEnd::Deleted).find_map(|it| {
         let by = released_by(facts, it).find(|by| *by != it.key.grant)?;
         Some((it, facts.claim(by)?))
     })?;
     let (who, node) = (facts.client(by.client), facts.host(it.key.node));
     let own = facts.keys_of(by.grant).iter().filter(|key| key.node == it.key.node);
-    let own_gone = own.filter_map(|key| expired(key)).find(|at| *at <= it.at);
+    let own_gone = own.filter_map(|key| expiry_time(key)).find(|at| *at <= it.at);
     let (own, then) = match own_gone.and_then(|at| meanwhile(facts, by, at)) {
         Some(meanwhile) => (format!("{who}'s key expired on {node} while {meanwhile}; "), "then "),
         None => (String::new(), ""),
@@ -174,10 +184,10 @@ pub(super) fn release_of(facts: &Facts<'_>, by: &Claim, held: CallId, holder: &s
 }
 
 /// By the second holder itself.
-fn overwritten(facts: &Facts<'_>, lost: &[Lost<'_>], overlap: &Overlap) -> Option<String> {
+fn explain_overwritten(facts: &Facts<'_>, lost: &[LostKey<'_>], overlap: &Overlap) -> Option<String> {
     let (of_second, [holder, taker]) =
         (facts.keys_of(overlap.grants[1]), overlap.clients.map(|client| facts.client(client)));
-    let nodes = on(facts, lost, |it| {
+    let nodes = nodes_where(facts, lost, |it| {
         it.how == KeyEnd::Overwritten
             && of_second.iter().any(|key| key.node == it.key.node && key.from == it.at)
     })?;
@@ -200,10 +210,10 @@ fn ahead(facts: &Facts<'_>, overlap: &Overlap) -> Option<String> {
 }
 
 /// Its time was up, and the holder did not notice, or did not care.
-fn ran_out(facts: &Facts<'_>, lost: &[Lost<'_>], first: &Claim) -> Option<String> {
-    let is_up = |it: &&Lost<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
+fn ran_out(facts: &Facts<'_>, lost: &[LostKey<'_>], first: &Claim) -> Option<String> {
+    let is_up = |it: &&LostKey<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
     let last = lost.iter().filter(is_up).map(|it| it.at).max()?;
-    let (holder, nodes) = (facts.client(first.client), on(facts, lost, is_up)?);
+    let (holder, nodes) = (facts.client(first.client), nodes_where(facts, lost, is_up)?);
     Some(format!("{holder}'s key expired on {nodes} while {}", meanwhile(facts, first, last)?))
 }
 
@@ -252,7 +262,7 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
         of_grant().rfind(|it| it.at <= at && wanted(&it.what)).map(|it| &it.what)
     };
     let releasing = matches!(last(is_of_release), Some(EventKind::ReleaseCalled { .. }));
-    if let Some(stopped) = facts.host_of(holder.client).and_then(|host| facts.faults.stopped(host, at)) {
+    if let Some(stopped) = facts.host_of(holder.client).and_then(|host| facts.faults.stop_word(host, at)) {
         let within = if releasing { " in its release" } else { "" };
         return Some(format!("{name} was {stopped}{within}"));
     }

@@ -58,10 +58,10 @@ pub(super) fn account(facts: &Facts<'_>) -> Option<Account> {
     let violated =
         facts.run.verdicts.iter().find_map(|(predicate, it)| Some((predicate, it.evidence().first()?)));
     let Some((predicate, evidence)) = violated else {
-        let (lock, words) = late::refused(facts)?;
-        return Some(Account { is_cause: false, words: of_lock(facts, lock, words) });
+        let (lock, words) = late::late_refusal(facts)?;
+        return Some(Account { is_cause: false, words: prefix_with_lock(facts, lock, words) });
     };
-    let (lock, happened) = happened(facts, evidence)?;
+    let (lock, happened) = find_cause(facts, evidence)?;
     let because = because::clause(facts, predicate, evidence);
     let is_cause = because.is_some();
     let Happened { first, then } = match happened {
@@ -70,15 +70,15 @@ pub(super) fn account(facts: &Facts<'_>) -> Option<Account> {
         None => return None,
     };
     let because = because.map_or(String::new(), |because| format!(", because {because}"));
-    Some(Account { is_cause, words: of_lock(facts, lock, format!("{first}{because}{then}")) })
+    Some(Account { is_cause, words: prefix_with_lock(facts, lock, format!("{first}{because}{then}")) })
 }
 
-fn of_lock(facts: &Facts<'_>, lock: LockId, words: String) -> String {
+fn prefix_with_lock(facts: &Facts<'_>, lock: LockId, words: String) -> String {
     if facts.has_several_locks() { format!("{}: {words}", facts.the_lock(lock)) } else { words }
 }
 
 /// The lock that a piece of evidence is about, and how the violation came about, as far as the run shows it.
-fn happened(facts: &Facts<'_>, evidence: &Evidence) -> Option<(LockId, Option<Happened>)> {
+fn find_cause(facts: &Facts<'_>, evidence: &Evidence) -> Option<(LockId, Option<Happened>)> {
     let alone = |first: Option<String>| first.map(|first| Happened { first, then: String::new() });
     Some(match evidence {
         Evidence::Overlap(it) => (it.lock, double_hold(facts, it)),
@@ -118,7 +118,7 @@ fn double_hold(facts: &Facts<'_>, overlap: &Overlap) -> Option<Happened> {
     let [first, second] = overlap.grants.map(|grant| facts.claim(grant));
     let (first, second) = (first?, second?);
     let how = late::expired_before_the_grant(facts, second)
-        .or_else(|| lost::before_the_next_grant(facts, overlap, first, second))
+        .or_else(|| lost::explain_lost_keys(facts, overlap, first, second))
         .or_else(|| lost::with_its_node(facts, first, second))?;
     Some(Happened { first: how, then: lost::freed_in_turn(facts, first, second).unwrap_or_default() })
 }
@@ -154,7 +154,7 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
         return Some(format!("{}'s {release} deleted {whose} on {}", facts.client(it.client), clean(&node)));
     }
     let own = facts.keys_of(it.by).iter().filter(|key| facts.host(key.node) == clean(&node));
-    let gone = own.filter_map(|key| expired(key)).any(|at| at <= it.at);
+    let gone = own.filter_map(|key| expiry_time(key)).any(|at| at <= it.at);
     let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));
     (gone && it.op == KeyOp::Release).then(|| {
         format!(
@@ -224,7 +224,7 @@ fn set_at(facts: &Facts<'_>, key: &KeySpan) -> TrueNs {
     if key.origin == KeyOrigin::Executed { key.from } else { set.unwrap_or(key.from) }
 }
 
-fn expired(key: &KeySpan) -> Option<TrueNs> {
+fn expiry_time(key: &KeySpan) -> Option<TrueNs> {
     key.until.filter(|(_, how)| *how == KeyEnd::Expired).map(|(at, _)| at)
 }
 

@@ -70,7 +70,7 @@ fn assert_at(faults: &[FaultReport], host: HostIndex, at: TrueNs) {
     let of_host = || faults.iter().filter(|fault| fault.from.is_some() && fault.hosts.contains(&host));
     let what = || format!("{host:?} at {at:?} of {faults:#?}");
     let stopped = of_host().filter(|fault| stops(fault) && lasts(fault, at));
-    assert_eq!(times.stopped(host, at), last(stopped), "{}", what());
+    assert_eq!(times.stop_word(host, at), last(stopped), "{}", what());
     for to in (at.0..INSTANTS).map(TrueNs) {
         let within = of_host().filter(|fault| {
             stops(fault) && fault.from <= Some(to) && fault.until.is_none_or(|until| at < until)

@@ -18,7 +18,7 @@ use self::pen::Pen;
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::facts::Facts;
-use super::legend::Used;
+use super::legend::UsedSigns;
 use super::story::Story;
 use super::view::Lanes;
 use crate::style::{Paint, Style};
@@ -43,7 +43,7 @@ pub(super) fn draw(
     axis: &Axis,
     story: &Story,
     style: &Style,
-) -> Used {
+) -> UsedSigns {
     let (mut pen, ended) = (Pen::new(canvas, axis, style), facts.run.ended);
     let faults = |pen: &mut Pen<'_>, host| faults::draw(&lanes.faults, pen, host, ended);
     for lanes in lanes.clients.chunk_by(|one, next| one.host == next.host) {
@@ -62,5 +62,5 @@ pub(super) fn draw(
         faults(&mut pen, host);
     }
     links::draw(&lanes.faults, &mut pen, ended);
-    pen.used()
+    pen.into_used()
 }

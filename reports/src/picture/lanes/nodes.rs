@@ -13,7 +13,7 @@ pub(super) fn draw(lane: &NodeLane, pen: &mut Pen<'_>, facts: &Facts<'_>) {
     for key in &lane.keys {
         let place = facts.place_of(key.client);
         let until = key.until.map_or(facts.run.ended, |(at, _)| at);
-        pen.fill_key(key.from, until, place, facts.signs.of(place));
+        pen.fill_key(key.from, until, place, facts.signs.sign_at(place));
     }
     for (at, how) in lane.keys.iter().filter_map(|key| key.until) {
         let (sign, paint) = match how {

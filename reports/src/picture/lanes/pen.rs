@@ -6,7 +6,7 @@ use doublehold_history::TrueNs;
 
 use crate::picture::axis::Axis;
 use crate::picture::canvas::{Canvas, Row};
-use crate::picture::legend::{Sign, Used};
+use crate::picture::legend::{Sign, UsedSigns};
 use crate::style::{Paint, Style};
 
 /// Draws in the row that was begun last.
@@ -14,16 +14,16 @@ pub(super) struct Pen<'a> {
     canvas: &'a mut Canvas,
     axis: &'a Axis,
     pub(super) style: &'a Style,
-    used: Used,
+    used: UsedSigns,
 }
 
 impl<'a> Pen<'a> {
     pub(super) fn new(canvas: &'a mut Canvas, axis: &'a Axis, style: &'a Style) -> Pen<'a> {
-        Pen { canvas, axis, style, used: Used { signs: BTreeSet::new(), clients: BTreeSet::new() } }
+        Pen { canvas, axis, style, used: UsedSigns { signs: BTreeSet::new(), clients: BTreeSet::new() } }
     }
 
     /// The signs that were used.
-    pub(super) fn used(self) -> Used {
+    pub(super) fn into_used(self) -> UsedSigns {
         self.used
     }
 

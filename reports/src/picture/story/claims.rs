@@ -54,43 +54,45 @@ impl ClaimEvents<'_> {
                 self.asked.insert(*client, at);
             }
             EventKind::Granted { client, grant, lock, fencing, .. } => {
-                self.granted(at, *client, *grant, *lock, *fencing);
+                self.record_grant(at, *client, *grant, *lock, *fencing);
             }
-            EventKind::Refused { client, call, why } => self.refused(at, *client, *call, why, true),
-            EventKind::AcquireUnknown { client, call, why } => self.refused(at, *client, *call, why, false),
+            EventKind::Refused { client, call, why } => self.record_refusal(at, *client, *call, why, true),
+            EventKind::AcquireUnknown { client, call, why } => {
+                self.record_refusal(at, *client, *call, why, false)
+            }
             EventKind::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
             EventKind::ExpiryNoticed { client, grant } => {
-                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
                 let words = match self.lost {
                     Some((lost, when)) if lost == *grant && when == at => {
                         format!("{name} stops, its lease{of} being lost")
                     }
                     _ => format!("{name} notices that its lease{of} has expired, and stops"),
                 };
-                self.ended(at, *client, *grant, words, Rank::Cause);
+                self.end_claim(at, *client, *grant, words, Rank::Cause);
             }
             EventKind::Extended { client, grant, .. } => {
-                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
                 let words = format!("{name} extends its lease{of}");
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ExtendFailed { client, grant, why } => {
-                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
                 let words = format!("{name} cannot extend its lease{of}: {}", clean(why));
                 self.lost = Some((*grant, at));
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ReleaseCalled { client, grant } => {
-                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
                 let words = format!("{name} calls release{of}");
-                self.ended(at, *client, *grant, words, Rank::Effect);
+                self.end_claim(at, *client, *grant, words, Rank::Effect);
             }
             EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
                 let lock = self.facts.the_lock(self.facts.lock_of(*grant));
                 let words = format!("{} learns that it no longer held {lock}", self.facts.client(*client));
                 self.add(at, *client, self.rank(*grant, Rank::Effect), words);
             }
-            EventKind::Died { client } => self.died(at, *client),
+            EventKind::Died { client } => self.record_death(at, *client),
             EventKind::Restarted { client } => {
                 self.add_consequence(at, *client, Rank::Effect, "runs again, remembering nothing")
             }
@@ -105,7 +107,14 @@ impl ClaimEvents<'_> {
         }
     }
 
-    fn granted(&mut self, at: TrueNs, client: ClientId, grant: CallId, lock: LockId, fencing: Option<u64>) {
+    fn record_grant(
+        &mut self,
+        at: TrueNs,
+        client: ClientId,
+        grant: CallId,
+        lock: LockId,
+        fencing: Option<u64>,
+    ) {
         self.refusals.remove(&(client, lock));
         self.claimed.insert((client, grant));
         let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock(lock));
@@ -155,7 +164,7 @@ impl ClaimEvents<'_> {
     }
 
     /// `surely`: it was told so.
-    fn refused(&mut self, at: TrueNs, client: ClientId, call: CallId, why: &str, surely: bool) {
+    fn record_refusal(&mut self, at: TrueNs, client: ClientId, call: CallId, why: &str, surely: bool) {
         let (name, lock) = (self.facts.client(client), self.facts.lock_of(call));
         let verb = match surely {
             true if self.facts.has_several_locks() => format!("is refused {}", self.facts.the_lock(lock)),
@@ -163,7 +172,8 @@ impl ClaimEvents<'_> {
             false => format!("does not learn whether it was granted {}", self.facts.the_lock(lock)),
         };
         // A lock that counted the time itself has said so.
-        let more = if why.starts_with(Refusal::TOO_LATE) { String::new() } else { self.outlived(at, client) };
+        let more =
+            if why.starts_with(Refusal::TOO_LATE) { String::new() } else { self.overrun_words(at, client) };
         let why = clean(why) + &more;
         let row = self.refusals.get_mut(&(client, lock));
         if let Some(row) = row.filter(|row| row.verb == verb && row.why == why) {
@@ -186,7 +196,7 @@ impl ClaimEvents<'_> {
     }
 
     /// How long a call took that outlived the lease it asked for; nothing for any other.
-    fn outlived(&self, at: TrueNs, client: ClientId) -> String {
+    fn overrun_words(&self, at: TrueNs, client: ClientId) -> String {
         let took = self.asked.get(&client).map_or(0, |asked| at.since(*asked));
         let lease = self.facts.host_of(client).and_then(|host| self.facts.run.leases.get(&host));
         match lease.map(|lease| u64::try_from(lease.as_nanos())) {
@@ -207,9 +217,10 @@ impl ClaimEvents<'_> {
             return; // nobody relied on it any more
         };
         let (name, clock) = (self.facts.client(client), claim.clock.as_str());
-        let of = self.facts.of_lock(grant);
+        let of = self.facts.lock_phrase(grant);
         let mut words = format!("{name}'s own deadline{of} passes on its {clock} clock");
-        if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.faults.stopped(host, at))
+        if let Some(stopped) =
+            self.facts.host_of(client).and_then(|host| self.facts.faults.stop_word(host, at))
         {
             words.push_str(&format!("; {name} is {stopped} and cannot notice"));
         }
@@ -217,7 +228,7 @@ impl ClaimEvents<'_> {
     }
 
     /// A claim ended, and perhaps double holds with it.
-    fn ended(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
+    fn end_claim(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
         // A release after the client noticed that its lease had expired ends nothing more.
         let held = self.claimed.remove(&(client, grant));
         let mut rank = self.rank(grant, rank);
@@ -253,7 +264,7 @@ impl ClaimEvents<'_> {
         over
     }
 
-    fn died(&mut self, at: TrueNs, client: ClientId) {
+    fn record_death(&mut self, at: TrueNs, client: ClientId) {
         let had = self.claimed.len();
         self.claimed.retain(|(holder, _)| *holder != client);
         let claim = match had - self.claimed.len() {
@@ -263,7 +274,8 @@ impl ClaimEvents<'_> {
         };
         let words = format!("{}'s process is gone{claim}", self.facts.client(client));
         self.events.push(
-            StoryEvent::new(at, Rank::Cause, self.facts.host_of(client), words).in_phase(Phase::Consequence),
+            StoryEvent::new(at, Rank::Cause, self.facts.host_of(client), words)
+                .with_phase(Phase::Consequence),
         );
     }
 
@@ -274,8 +286,9 @@ impl ClaimEvents<'_> {
 
     fn add_consequence(&mut self, at: TrueNs, client: ClientId, rank: Rank, what: &str) {
         let words = format!("{} {what}", self.facts.client(client));
-        self.events
-            .push(StoryEvent::new(at, rank, self.facts.host_of(client), words).in_phase(Phase::Consequence));
+        self.events.push(
+            StoryEvent::new(at, rank, self.facts.host_of(client), words).with_phase(Phase::Consequence),
+        );
     }
 
     fn add(&mut self, at: TrueNs, client: ClientId, rank: Rank, words: String) {

@@ -32,12 +32,12 @@ fn strike(fault: &FaultReport, words: String, facts: &Facts<'_>) -> Vec<StoryEve
     let mut events = Vec::new();
     let host = fault.hosts.first().copied();
     if let Some(from) = fault.from {
-        events.push(StoryEvent::new(from, Rank::Proof, host, words).in_phase(Phase::FaultStrikes));
+        events.push(StoryEvent::new(from, Rank::Proof, host, words).with_phase(Phase::FaultStrikes));
     }
     if let Some(until) = fault.until.filter(|until| Some(*until) != fault.from)
-        && let Some(words) = over(fault, until, facts)
+        && let Some(words) = fault_end_words(fault, until, facts)
     {
-        events.push(StoryEvent::new(until, Rank::Effect, host, words).in_phase(Phase::FaultEnds));
+        events.push(StoryEvent::new(until, Rank::Effect, host, words).with_phase(Phase::FaultEnds));
     }
     events
 }
@@ -60,7 +60,7 @@ fn turned_by(facts: &Facts<'_>, strikes: &[FaultReport]) -> Vec<usize> {
 }
 
 /// What it means that a fault is over.
-fn over(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
+fn fault_end_words(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
     if facts.faults.died_since(fault) {
         return None; // the stop ended with what it had stopped
     }

@@ -12,7 +12,7 @@ const TOGETHER_NS: u64 = 100_000_000;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut lost: Vec<(TrueNs, KeyEnd, &KeySpan)> =
-        facts.run.keys.iter().filter_map(|key| lost(facts, key)).collect();
+        facts.run.keys.iter().filter_map(|key| lost_key(facts, key)).collect();
     lost.sort_by_key(|&(at, how, key)| (key.grant, how as u8, at, key.node));
     let together = |a: &(TrueNs, KeyEnd, &KeySpan), b: &(TrueNs, KeyEnd, &KeySpan)| {
         a.2.grant == b.2.grant && a.1 == b.1 && b.0.since(a.0) <= TOGETHER_NS
@@ -31,13 +31,13 @@ fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<StoryEvent> {
     }
     let (node, client) = (facts.host(key.node), facts.host(key.client));
     let rank = if facts.is_involved(key.grant) { Rank::Cause } else { Rank::Routine };
-    let of = facts.of_lock(key.grant);
+    let of = facts.lock_phrase(key.grant);
     let words = format!("{node} has {client}'s key{of} again, from its file");
-    Some(StoryEvent::new(key.from, rank, Some(key.node), words).in_phase(Phase::Consequence))
+    Some(StoryEvent::new(key.from, rank, Some(key.node), words).with_phase(Phase::Consequence))
 }
 
 /// A key that was gone while its client still claimed the lock, and not by that client's doing.
-fn lost<'a>(facts: &Facts<'_>, key: &'a KeySpan) -> Option<(TrueNs, KeyEnd, &'a KeySpan)> {
+fn lost_key<'a>(facts: &Facts<'_>, key: &'a KeySpan) -> Option<(TrueNs, KeyEnd, &'a KeySpan)> {
     let (at, how) = key.until?;
     (how != KeyEnd::Deleted && facts.is_claimed(key.grant, at)).then_some((at, how, key))
 }
@@ -47,7 +47,7 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEve
     let mut nodes: Vec<String> = keys.iter().map(|(_, _, key)| facts.host(key.node)).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let (nodes, client, of) = (list(&nodes), facts.host(first.client), facts.of_lock(first.grant));
+    let (nodes, client, of) = (list(&nodes), facts.host(first.client), facts.lock_phrase(first.grant));
     let words = match how {
         KeyEnd::Expired => format!("{client}'s key{of} expires on {nodes}"),
         KeyEnd::Overwritten => format!("{client}'s key{of} is overwritten on {nodes}"),
@@ -58,5 +58,5 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEve
         }
     };
     let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };
-    StoryEvent::new(at, rank, Some(first.node), words).in_phase(Phase::Consequence)
+    StoryEvent::new(at, rank, Some(first.node), words).with_phase(Phase::Consequence)
 }

@@ -73,7 +73,7 @@ impl StoryEvent {
         self.rank >= Rank::Routine
     }
 
-    fn in_phase(self, phase: Phase) -> StoryEvent {
+    fn with_phase(self, phase: Phase) -> StoryEvent {
         StoryEvent { phase, ..self }
     }
 }

@@ -21,12 +21,12 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                 sent.insert((*grant, *object), at);
             }
             EventKind::WriteApplied { client, grant, object, version, based_on, .. } => {
-                let of = facts.of_object(*object);
+                let of = facts.object_phrase(*object);
                 events.extend(long_way(facts, *client, &of, sent.remove(&(*grant, *object)), at));
-                events.push(applied(facts, at, *client, *grant, &of, *version, *based_on));
+                events.push(applied_write(facts, at, *client, *grant, &of, *version, *based_on));
             }
             EventKind::WriteRefused { client, grant, object, why, .. } => {
-                let of = facts.of_object(*object);
+                let of = facts.object_phrase(*object);
                 events.extend(long_way(facts, *client, &of, sent.remove(&(*grant, *object)), at));
                 let words =
                     format!("the resource refuses {}'s write{of}: {}", facts.client(*client), clean(why));
@@ -34,8 +34,8 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
             }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let node = clean(&facts.run.history.header().node(*node));
-                let words = touched(facts, at, *client, *by, *held, *op);
-                let words = format!("{words}{} on {node}", facts.of_lock(*held));
+                let words = touch_words(facts, at, *client, *by, *held, *op);
+                let words = format!("{words}{} on {node}", facts.lock_phrase(*held));
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             _ => {}
@@ -45,7 +45,14 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
 }
 
 /// What a call did to the key of another: before its grant, it is an attempt.
-fn touched(facts: &Facts<'_>, at: TrueNs, client: ClientId, by: CallId, held: CallId, op: KeyOp) -> String {
+fn touch_words(
+    facts: &Facts<'_>,
+    at: TrueNs,
+    client: ClientId,
+    by: CallId,
+    held: CallId,
+    op: KeyOp,
+) -> String {
     let name = facts.client(client);
     let granted = facts.claim(by).is_some_and(|claim| claim.span.from <= at);
     // An extension may also have counted down, or put a token of its own there.
@@ -91,7 +98,7 @@ fn long_way(
     Some(StoryEvent::new(sent, Rank::Cause, facts.host_of(client), words))
 }
 
-fn applied(
+fn applied_write(
     facts: &Facts<'_>,
     at: TrueNs,
     client: ClientId,

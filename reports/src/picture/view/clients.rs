@@ -39,7 +39,7 @@ pub(super) fn lanes(facts: &Facts<'_>) -> Vec<ClientLane> {
 }
 
 /// `14.020 s on c1's monotonic clock`.
-pub(super) fn on_its_clock(deadline: Deadline, client: &str) -> String {
+pub(super) fn deadline_words(deadline: Deadline, client: &str) -> String {
     let reading = deadline.clock.format_reading(deadline.reading_ns.into());
     format!("{reading} on {client}'s {} clock", deadline.clock.as_str())
 }
@@ -104,10 +104,15 @@ impl Gathering {
             }
             EventKind::WriteApplied { grant, object, version, .. } => {
                 let late = facts.stale(*grant, *version).is_some();
-                self.arrived(at, if late { WriteFate::Late } else { WriteFate::Applied }, *grant, *object);
+                self.record_arrival(
+                    at,
+                    if late { WriteFate::Late } else { WriteFate::Applied },
+                    *grant,
+                    *object,
+                );
             }
             EventKind::WriteRefused { grant, object, .. } => {
-                self.arrived(at, WriteFate::Refused, *grant, *object);
+                self.record_arrival(at, WriteFate::Refused, *grant, *object);
             }
             _ => {}
         }
@@ -120,12 +125,12 @@ impl Gathering {
     fn deadline(&mut self, set: TrueNs, grant: CallId, deadline: Option<Deadline>, facts: &Facts<'_>) {
         let host = self.lane.host;
         if let (Some(claim), Some(deadline)) = (self.claim(grant), deadline) {
-            let words = on_its_clock(deadline, &facts.host(host));
+            let words = deadline_words(deadline, &facts.host(host));
             claim.deadlines.push(DeadlineMark { set, deadline, words, passed: None });
         }
     }
 
-    fn arrived(&mut self, at: TrueNs, fate: WriteFate, grant: CallId, object: ObjectId) {
+    fn record_arrival(&mut self, at: TrueNs, fate: WriteFate, grant: CallId, object: ObjectId) {
         let sent = self.sent.remove(&(grant, object));
         self.lane.writes.push(WriteMark { grant, sent, arrived: Some(at), fate });
     }

@@ -43,10 +43,10 @@ impl ClockStretch {
 }
 
 fn offsets(shown: [i64; 2], at: [TrueNs; 2]) -> [i64; 2] {
-    [0, 1].map(|end| shown[end].saturating_sub(signed(at[end].0)))
+    [0, 1].map(|end| shown[end].saturating_sub(to_signed(at[end].0)))
 }
 
-fn signed(nanoseconds: u64) -> i64 {
+fn to_signed(nanoseconds: u64) -> i64 {
     i64::try_from(nanoseconds).unwrap_or(i64::MAX)
 }
 
@@ -61,8 +61,8 @@ pub(super) fn series(clocks: &[HostClocks], epoch_ns: i64) -> Vec<ClockSeries> {
                 from: line.from,
                 to: line.to,
                 wall: both(line.first, line.last, |it| it.wall_ns).map(|ns| ns.saturating_sub(epoch_ns)),
-                monotonic: both(line.first, line.last, |it| signed(it.monotonic_ns)),
-                boot: both(line.first, line.last, |it| signed(it.boot_ns)),
+                monotonic: both(line.first, line.last, |it| to_signed(it.monotonic_ns)),
+                boot: both(line.first, line.last, |it| to_signed(it.boot_ns)),
             })
             .collect(),
     };

@@ -7,7 +7,7 @@ use doublehold_scenarios::scenario::HostIndex;
 use doublehold_text::clean;
 use serde::Serialize;
 
-use super::clients::on_its_clock;
+use super::clients::deadline_words;
 use crate::picture::facts::Facts;
 
 /// One event of the history.
@@ -45,7 +45,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
         EventKind::AcquireStarted { call, .. } => format!("{name} asks for {}", of(*call)),
         EventKind::Granted { grant, fencing, deadline, .. } => {
             let fencing = fencing.map(|number| format!(", with fencing number {number}"));
-            let until = deadline.map(|it| format!(", until {}", on_its_clock(it, &name)));
+            let until = deadline.map(|it| format!(", until {}", deadline_words(it, &name)));
             format!(
                 "{name} is granted {}{}{}",
                 of(*grant),
@@ -62,7 +62,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
             format!("{name} stops: its lease of {} is over, or lost", of(*grant))
         }
         EventKind::Extended { grant, deadline, .. } => {
-            let until = deadline.map(|it| format!(", until {}", on_its_clock(it, &name)));
+            let until = deadline.map(|it| format!(", until {}", deadline_words(it, &name)));
             format!("{name} extends {}{}", of(*grant), until.unwrap_or_default())
         }
         EventKind::ExtendFailed { grant, why, .. } => format!("{name} cannot extend {}: {why}", of(*grant)),

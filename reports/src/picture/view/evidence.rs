@@ -60,7 +60,7 @@ fn span(evidence: &Evidence) -> Option<(TrueNs, TrueNs)> {
 fn proof(evidence: &Evidence, events: &[EventLine], facts: &Facts<'_>) -> Vec<usize> {
     let grants: BTreeSet<CallId> = grants_in(evidence).into_iter().collect();
     let waiting: BTreeSet<HostIndex> =
-        waiting(evidence).into_iter().filter_map(|client| facts.host_of(client)).collect();
+        waiting_clients(evidence).into_iter().filter_map(|client| facts.host_of(client)).collect();
     let (first, last) = span(evidence).unwrap_or((TrueNs(0), facts.run.ended));
     let proves = |event: &EventLine| {
         let of_grant = event.call.is_some_and(|call| grants.contains(&call));
@@ -70,7 +70,7 @@ fn proof(evidence: &Evidence, events: &[EventLine], facts: &Facts<'_>) -> Vec<us
     events.iter().enumerate().filter(|(_, event)| proves(event)).map(|(place, _)| place).collect()
 }
 
-fn waiting(evidence: &Evidence) -> Vec<ClientId> {
+fn waiting_clients(evidence: &Evidence) -> Vec<ClientId> {
     match evidence {
         Evidence::Waited(it) => it.clients.clone(),
         Evidence::LongWait(it) => vec![it.client],

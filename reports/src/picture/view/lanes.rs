@@ -26,7 +26,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    pub(in crate::picture) fn of(facts: &Facts<'_>) -> Lanes {
+    pub(in crate::picture) fn new(facts: &Facts<'_>) -> Lanes {
         Lanes {
             clients: clients::lanes(facts),
             nodes: nodes::lanes(facts),

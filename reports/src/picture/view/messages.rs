@@ -11,7 +11,7 @@ use doublehold_scenarios::detail::{Message, Phrase, PhraseKind};
 use doublehold_text::clean;
 
 /// Keys and tokens are whatever a scenario and a lock make them.
-pub(super) fn cleaned(mut messages: Vec<Message>) -> Vec<Message> {
+pub(super) fn clean_messages(mut messages: Vec<Message>) -> Vec<Message> {
     for phrase in messages.iter_mut().flat_map(|message| &mut message.phrases) {
         (phrase.words, phrase.short) = (clean(&phrase.words), clean(&phrase.short));
     }
@@ -34,9 +34,9 @@ pub(super) fn locks(messages: &[Message], scenario: &Scenario) -> Vec<Option<Loc
             let place = (message.connection, phrase.number);
             match phrase.kind {
                 PhraseKind::Reply => asked.get(&place).copied(),
-                PhraseKind::Replication | PhraseKind::Push => named(&phrase.words, names),
+                PhraseKind::Replication | PhraseKind::Push => first_named_lock(&phrase.words, names),
                 PhraseKind::Request => {
-                    let lock = named(&phrase.words, names)?;
+                    let lock = first_named_lock(&phrase.words, names)?;
                     asked.insert(place, lock);
                     Some(lock)
                 }
@@ -50,7 +50,7 @@ pub(super) fn locks(messages: &[Message], scenario: &Scenario) -> Vec<Option<Loc
 }
 
 /// The first that is named, as a word or as a part in braces: `{stock}:fencing` is counted for `stock`.
-fn named(words: &str, names: &[(&str, LockId)]) -> Option<LockId> {
+fn first_named_lock(words: &str, names: &[(&str, LockId)]) -> Option<LockId> {
     let words = format!(" {words} ");
     let place = |name: &str| {
         // A request to the resource has a comma behind the object.
@@ -78,7 +78,7 @@ mod tests {
             ("GET stocks", None),
             ("SCRIPT LOAD return", None),
         ] {
-            assert_eq!(named(words, &names), lock.map(LockId), "{words}");
+            assert_eq!(first_named_lock(words, &names), lock.map(LockId), "{words}");
         }
     }
 }

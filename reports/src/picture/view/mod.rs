@@ -118,12 +118,12 @@ impl View {
     ///
     /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
     /// let (report, _, detail) = paused.run_with_detail(7);
-    /// let view = View::of_run(&report, Some(detail));
+    /// let view = View::from_run(&report, Some(detail));
     /// assert_eq!(view.lanes.overlaps[0].words, "c1 and c2 both hold: 1.008 s");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_run(report: &Report, detail: Option<Detail>) -> View {
-        let facts = Facts::new(Timeline::of_run(report));
+    pub fn from_run(report: &Report, detail: Option<Detail>) -> View {
+        let facts = Facts::new(Timeline::from_run(report));
         let story = story::select(&facts);
         let detail = detail.unwrap_or_default();
         // A thread has its process's.
@@ -143,14 +143,14 @@ impl View {
             verdicts: report.verdicts.iter().map(verdict).collect(),
             ended: report.ended,
             hosts: hosts(&facts),
-            lanes: Lanes::of(&facts),
+            lanes: Lanes::new(&facts),
             account: cause::account(&facts),
             story: story_lines(&story),
             left_out: super::left_out(&story),
             evidence: evidence::lines(&facts, &events),
             events,
             message_locks: messages::locks(&detail.messages, &report.scenario),
-            messages: messages::cleaned(detail.messages),
+            messages: messages::clean_messages(detail.messages),
             epoch_ms: detail.epoch_ns / 1_000_000,
             clocks: clocks::series(&clocks, detail.epoch_ns),
         }
@@ -160,7 +160,7 @@ impl View {
 fn hosts(facts: &Facts<'_>) -> Vec<HostLine> {
     let line = |(index, (_, role)): (usize, &(&str, Role))| {
         let host = HostIndex(index);
-        let sign = facts.run.clients.contains(&host).then(|| facts.signs.of(facts.place_of(host)));
+        let sign = facts.run.clients.contains(&host).then(|| facts.signs.sign_at(facts.place_of(host)));
         HostLine { name: facts.host(host), role: *role, sign }
     };
     facts.run.hosts.iter().enumerate().map(line).collect()

@@ -63,7 +63,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use doublehold::findings::Conclusion;
-    use doublehold::outside::Outside;
+    use doublehold::nondeterminism::Nondeterminism;
     use doublehold_history::Predicate;
     use doublehold_search::many::{Count, Tally};
 
@@ -76,7 +76,7 @@ mod tests {
             tally: Tally { runs: 32, grants: 64, ..tally },
             asked: vec![Predicate::P1, Predicate::P2, Predicate::P3],
             bound: None,
-            outside: None,
+            nondeterminism: None,
             kinds: Vec::new(),
             idle: Vec::new(),
             found: Vec::new(),
@@ -139,7 +139,7 @@ mod tests {
         let all = Predicate::ALL.map(|predicate| (predicate, holds.clone()));
         let tally = Tally { predicates: BTreeMap::from(all), ..Tally::default() };
         let green = findings(tally.clone());
-        let waits = Findings { outside: Some(Outside::Waits(Seed(9))), ..findings(tally) };
+        let waits = Findings { nondeterminism: Some(Nondeterminism::Waits(Seed(9))), ..findings(tally) };
         assert_eq!((green.outcome(), waits.outcome()), (Conclusion::Nothing, Conclusion::Inconclusive));
         let xml = xml(&waits).expect("XML");
         assert!(of(&xml, "P2").contains("inconclusive: the lock&apos;s code waits in real time: "), "{xml}");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doublehold_debate::{ClaimRow, DebateCase};
 use serde::Serialize;
 
-use super::sentences::{measured, predicted};
+use super::sentences::{measurement_words, prediction_words};
 
 /// A claim and what came of it.
 #[derive(Serialize)]
@@ -47,8 +47,8 @@ fn line<'a>(row: &'a ClaimRow<'_>) -> Line<'a> {
         text: &claim.text,
         predicate: cases().flat_map(predicates).collect::<BTreeSet<_>>().into_iter().collect(),
         scenario: cases().map(|case| case.setup().scenario.as_str()).collect(),
-        expected: cases().map(predicted).collect(),
-        measured: row.outcomes.iter().map(measured).collect(),
+        expected: cases().map(prediction_words).collect(),
+        measured: row.outcomes.iter().map(measurement_words).collect(),
         as_expected: row.as_expected(),
         note,
     }

@@ -6,7 +6,7 @@ use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, DebateCase, Paragrap
 use doublehold_history::Predicate;
 use doublehold_scenarios::topics::{TOPICS, Topic};
 
-use super::sentences::{command, confirmed, measured, predicted};
+use super::sentences::{command, confirmation_words, measurement_words, prediction_words};
 use super::text::cell;
 use crate::error::CliError;
 
@@ -16,20 +16,20 @@ const HEAD: &str = include_str!("head.md");
 pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
     for post in posts()? {
-        text += &read(&post, rows);
+        text += &render_post(&post, rows);
     }
-    text += &counted(rows);
-    text += &wrong(rows);
+    text += &statement_counts(rows);
+    text += &wrong_predictions(rows);
     text += "\n## Every claim\n";
     for topic in TOPICS.iter().filter(|topic| rows.iter().any(|row| row.claim.topic == *topic)) {
-        text += &of_topic(topic, rows);
+        text += &render_topic(topic, rows);
     }
     text += &not_yet(rows);
     Ok(text)
 }
 
 /// Statements confirmed and refuted, by author and predicate.
-fn counted(rows: &[ClaimRow<'_>]) -> String {
+fn statement_counts(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Statements, counted\n\nConfirmed/refuted. A statement is what somebody says of one predicate \
                     in one setup, so who was tried in many setups\ncounts often: this is no score. `ours` follows \
                     from what others say, and nobody has said it.\n\n"
@@ -49,7 +49,7 @@ fn line_of(tally: &AuthorTally) -> String {
 }
 
 /// A post, paragraph by paragraph.
-fn read(post: &Post, rows: &[ClaimRow<'_>]) -> String {
+fn render_post(post: &Post, rows: &[ClaimRow<'_>]) -> String {
     let mut text = format!("\n## {}\n\n<{}>\n", post.title, post.link);
     for Paragraph { says, claims, so } in &post.parts {
         text += &format!("\n> {says}\n\n");
@@ -68,14 +68,14 @@ const SHORT_BYTES: usize = 110;
 fn briefly(row: &ClaimRow<'_>) -> String {
     let head = format!("- {} *{}* ({})", link(row), row.claim.text, row.claim.who.join(", "));
     let Some(outcome) = telling(row) else { return format!("{head}: not run yet\n") };
-    let confirmed = confirmed(row).map(|it| format!("; {it}")).unwrap_or_default();
+    let confirmed = confirmation_words(row).map(|it| format!("; {it}")).unwrap_or_default();
     let command = command(outcome.case);
     let command = if command.len() > SHORT_BYTES { String::new() } else { format!(" `{command}`") };
     let all = match row.outcomes.len() {
         1 => String::new(),
         cases => format!(" in the case that is shown, of {cases}"),
     };
-    format!("{head}: {}{all}{confirmed}.{command}\n", measured(outcome))
+    format!("{head}: {}{all}{confirmed}.{command}\n", measurement_words(outcome))
 }
 
 /// The case that says most of a claim: one that its author speaks of, as the catalogue has it, if there is one.
@@ -95,7 +95,7 @@ fn link(row: &ClaimRow<'_>) -> String {
 }
 
 /// The predictions that the runs refuted.
-fn wrong(rows: &[ClaimRow<'_>]) -> String {
+fn wrong_predictions(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Where the prediction was wrong\n\nEvery verdict was predicted by reasoning before it was run. These came out \
                     otherwise:\n\n"
         .to_owned();
@@ -106,26 +106,26 @@ fn wrong(rows: &[ClaimRow<'_>]) -> String {
             let about = outcome.case.setup().about.as_deref().unwrap_or("as the scenario is");
             text += &format!(
                 "  - {about}: predicted {}; came out: {}\n",
-                predicted(outcome.case),
-                measured(outcome)
+                prediction_words(outcome.case),
+                measurement_words(outcome)
             );
         }
     }
     text
 }
 
-fn of_topic(topic: &Topic, rows: &[ClaimRow<'_>]) -> String {
+fn render_topic(topic: &Topic, rows: &[ClaimRow<'_>]) -> String {
     let mut text = format!("\n### {}\n\n{}\n", topic.name, topic.line);
     for row in rows.iter().filter(|row| row.claim.topic == topic) {
-        text += &whole(row);
+        text += &render_claim(row);
     }
     text
 }
 
 /// A claim with all its cases.
-fn whole(row: &ClaimRow<'_>) -> String {
+fn render_claim(row: &ClaimRow<'_>) -> String {
     let claim = row.claim;
-    let confirmed = confirmed(row).map(|it| format!(" **{}**.", capital(&it))).unwrap_or_default();
+    let confirmed = confirmation_words(row).map(|it| format!(" **{}**.", capital(&it))).unwrap_or_default();
     let mut text = format!(
         "\n#### {}\n\n{}. *{}: {}.*{confirmed}\n",
         claim.id,
@@ -149,9 +149,9 @@ fn whole(row: &ClaimRow<'_>) -> String {
 fn line(outcome: &CaseOutcome<'_>) -> String {
     let case: &DebateCase = outcome.case;
     let about = case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
-    let found = format!("{} ({} seeds)", measured(outcome), case.seeds());
+    let found = format!("{} ({} seeds)", measurement_words(outcome), case.seeds());
     let found = if outcome.as_expected() { found } else { format!("**{found}**") };
-    format!("| {about}`{}` | {} | {found} |\n", command(case).replace('|', "\\|"), predicted(case))
+    format!("| {about}`{}` | {} | {found} |\n", command(case).replace('|', "\\|"), prediction_words(case))
 }
 
 /// The claims that could not be run, with what each would take.

@@ -20,7 +20,7 @@ pub(super) fn command(case: &DebateCase) -> String {
 }
 
 /// The prediction of a case: `P1 P3 violated, P2 holds`.
-pub(super) fn predicted(case: &DebateCase) -> String {
+pub(super) fn prediction_words(case: &DebateCase) -> String {
     match case {
         DebateCase::Run(run) => {
             groups(run.expect.iter().map(|(&predicate, expected)| (predicate, word(*expected))))
@@ -53,12 +53,12 @@ fn word(expected: Prediction) -> &'static str {
 }
 
 /// The measurement: `P1 P3 violated, P2 holds`, with counts where runs differ.
-pub(super) fn measured(outcome: &CaseOutcome<'_>) -> String {
+pub(super) fn measurement_words(outcome: &CaseOutcome<'_>) -> String {
     match &outcome.measured {
         Measured::Verdicts(_, counts) => {
-            groups(counts.iter().map(|(predicate, _, count)| (*predicate, counted(*count))))
+            groups(counts.iter().map(|(predicate, _, count)| (*predicate, count_words(*count))))
         }
-        Measured::Flip(threshold, Ok(flip)) => turned(threshold, *flip),
+        Measured::Flip(threshold, Ok(flip)) => flip_words(threshold, *flip),
         Measured::Flip(threshold, Err([below, above])) => format!(
             "{} does not turn: at {} {}, at {} {}",
             threshold.predicate,
@@ -74,7 +74,7 @@ pub(super) fn measured(outcome: &CaseOutcome<'_>) -> String {
     }
 }
 
-fn turned(threshold: &Threshold, flip: Flip) -> String {
+fn flip_words(threshold: &Threshold, flip: Flip) -> String {
     let above = if flip.below == Side::Holds { Side::Violated } else { Side::Holds };
     format!(
         "{} {} up to {}, {} from {}",
@@ -101,7 +101,7 @@ fn at(threshold: &Threshold, value: f64) -> String {
 }
 
 /// One predicate over all runs.
-fn counted(count: VerdictCount) -> String {
+fn count_words(count: VerdictCount) -> String {
     let runs = count.runs();
     match count {
         VerdictCount { holds, .. } if holds == runs => "holds".to_owned(),
@@ -131,7 +131,7 @@ fn groups<W: Into<String>>(each: impl Iterator<Item = (Predicate, W)>) -> String
 }
 
 /// The outcome of its author's statements: `confirmed on P3; refuted on P1 and P2`.
-pub(super) fn confirmed(row: &ClaimRow<'_>) -> Option<String> {
+pub(super) fn confirmation_words(row: &ClaimRow<'_>) -> Option<String> {
     let mut of: BTreeMap<Predicate, [bool; 2]> = BTreeMap::new();
     for outcome in &row.outcomes {
         let Measured::Verdicts(case, counts) = &outcome.measured else { continue };

@@ -3,12 +3,12 @@
 
 use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, tallies};
 use doublehold_history::Predicate;
-use doublehold_render::layout::{left, right, to_ascii, widest, wrap};
+use doublehold_render::layout::{align_left, align_right, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::topics::{TOPICS, Topic};
 use doublehold_text::several;
 
-use super::sentences::{command, confirmed, measured, predicted};
+use super::sentences::{command, confirmation_words, measurement_words, prediction_words};
 
 const INDENT: &str = "      ";
 const AS_PREDICTED: &str = "as predicted  ";
@@ -31,16 +31,17 @@ pub(super) fn table(rows: &[ClaimRow<'_>], style: &Style) -> String {
 
 fn paragraph(row: &ClaimRow<'_>, style: &Style) -> String {
     let claim = row.claim;
-    let mut text = wrap(&claim.text, &left(&claim.id, INDENT.len()), INDENT, style.width);
+    let mut text = wrap(&claim.text, &align_left(&claim.id, INDENT.len()), INDENT, style.width);
     let said = format!("{}: {}", claim.who.join(", "), claim.source);
     text += &style.paint(&wrap(&said, INDENT, INDENT, style.width), Paint::Dim);
     for outcome in &row.outcomes {
         text += &case(outcome, style);
     }
     if let Err(not_yet) = &claim.cases {
-        text += &beside(NOT_YET, &format!("{}: {}", not_yet.missing.as_str(), not_yet.needs), style);
+        text +=
+            &marked_paragraph(NOT_YET, &format!("{}: {}", not_yet.missing.as_str(), not_yet.needs), style);
     }
-    if let Some(confirmed) = confirmed(row) {
+    if let Some(confirmed) = confirmation_words(row) {
         text += &wrap(&format!("{}: {confirmed}", claim.who.join(", ")), INDENT, INDENT, style.width);
     }
     if let Some(note) = &claim.note {
@@ -51,21 +52,23 @@ fn paragraph(row: &ClaimRow<'_>, style: &Style) -> String {
 
 fn case(outcome: &CaseOutcome<'_>, style: &Style) -> String {
     let about = outcome.case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
-    let found = measured(outcome);
+    let found = measurement_words(outcome);
     let runs = several(outcome.case.seeds(), "seed");
     let (mark, found) = match (outcome.as_expected(), outcome.case) {
         (true, doublehold_debate::DebateCase::Run(_)) => (AS_PREDICTED, format!("{about}{found} ({runs})")),
         (true, _) => {
-            (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case)))
+            (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", prediction_words(outcome.case)))
         }
-        (false, _) => (OTHERWISE, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case))),
+        (false, _) => {
+            (OTHERWISE, format!("{about}{found}; predicted: {} ({runs})", prediction_words(outcome.case)))
+        }
     };
-    beside(mark, &found, style) + &beside("", &command(outcome.case), style)
+    marked_paragraph(mark, &found, style) + &marked_paragraph("", &command(outcome.case), style)
 }
 
 /// A paragraph beside a mark.
-fn beside(mark: &str, text: &str, style: &Style) -> String {
-    let margin = format!("{INDENT}{}", left(mark, AS_PREDICTED.len()));
+fn marked_paragraph(mark: &str, text: &str, style: &Style) -> String {
+    let margin = format!("{INDENT}{}", align_left(mark, AS_PREDICTED.len()));
     wrap(text, &margin, &" ".repeat(margin.len()), style.width)
 }
 
@@ -83,12 +86,12 @@ fn summary(rows: &[ClaimRow<'_>], style: &Style) -> String {
     let tallies: Vec<AuthorTally> =
         tallies(rows).into_iter().filter(|tally| tally.statements() > 0).collect();
     let margin = widest(tallies.iter().map(|tally| tally.who.as_str())) + 2;
-    let head: String = Predicate::ALL.iter().map(|predicate| right(predicate.as_str(), 7)).collect();
-    text += &format!("{}{head}\n", left("", margin));
+    let head: String = Predicate::ALL.iter().map(|predicate| align_right(predicate.as_str(), 7)).collect();
+    text += &format!("{}{head}\n", align_left("", margin));
     for tally in &tallies {
         let cells: String =
-            Predicate::ALL.iter().map(|predicate| right(&cell(tally, *predicate), 7)).collect();
-        text += &format!("{}{}\n", left(&tally.who, margin), style.paint(&cells, Paint::Plain));
+            Predicate::ALL.iter().map(|predicate| align_right(&cell(tally, *predicate), 7)).collect();
+        text += &format!("{}{}\n", align_left(&tally.who, margin), style.paint(&cells, Paint::Plain));
     }
     text + "\nP1 claim overlap   P2 valid overlap   P3 stale effect   P4 data anomaly   WR wrong release   LV liveness\n"
 }

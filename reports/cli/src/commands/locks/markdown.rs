@@ -6,7 +6,7 @@ use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy};
 use doublehold_scenarios::catalog;
 
 use super::library::{languages, lease};
-use super::measured;
+use super::measurements;
 use super::outcome::Outcome;
 use crate::error::CliError;
 
@@ -30,7 +30,7 @@ pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
     }
     text +=
         "- [Simulated and measured](#simulated-and-measured): which of this was seen on real nodes, too\n";
-    Ok(format!("{text}\n{}\n{}\n", measured::part(locks)?, sections.trim_end()))
+    Ok(format!("{text}\n{}\n{}\n", measurements::part(locks)?, sections.trim_end()))
 }
 
 /// One lock; a lock that is no library has nothing but what it is.
@@ -50,13 +50,13 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             "- **{}**\n  - Shown by `doublehold run {}`: {}.{}\n  - {}: {} {}\n",
             sentence(flaw.what),
             flaw.scenario,
-            Outcome::of(flaw.scenario, &[])?.told(),
-            measured::of(flaw.scenario)
+            Outcome::simulate(flaw.scenario, &[])?.words(),
+            measurements::measured_words(flaw.scenario)
                 .map(|figure| format!(" *Measured* in the library itself: {figure}."))
                 .unwrap_or_default(),
             change(flaw),
             repair(flaw)?,
-            sentence(&Outcome::of(flaw.repaired, &[])?.told())
+            sentence(&Outcome::simulate(flaw.repaired, &[])?.words())
         );
     }
     if profile.flaws.is_empty() {

@@ -44,7 +44,7 @@ impl Wait {
 }
 
 impl Outcome {
-    pub(super) fn of(scenario: &str, sets: &[(&str, &str)]) -> Result<Outcome, CliError> {
+    pub(super) fn simulate(scenario: &str, sets: &[(&str, &str)]) -> Result<Outcome, CliError> {
         let sets: Vec<(String, String)> =
             sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let scenario = catalog::load(scenario, &sets)?;
@@ -58,7 +58,7 @@ impl Outcome {
 
     /// The longest wait for a lock that nobody claimed, of all runs, or else the longest of those for any lock; nothing
     /// if nobody waited too long.
-    pub(super) fn waited(&self) -> Option<Wait> {
+    pub(super) fn longest_wait(&self) -> Option<Wait> {
         let free = self.evidence(Predicate::LV).filter_map(|evidence| match evidence {
             Evidence::Waited(wait) => Some(Wait::new(wait.to.since(wait.from), wait.bound_ns, wait.end)),
             _ => None,
@@ -75,7 +75,7 @@ impl Outcome {
     }
 
     /// What happened, and in brackets the predicates that say so.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn words(&self) -> String {
         let violated: Vec<Predicate> =
             Predicate::ALL.into_iter().filter(|predicate| self.count(*predicate) > 0).collect();
         if violated.is_empty() {
@@ -97,7 +97,7 @@ impl Outcome {
             Predicate::P4 => "data is lost".to_owned(),
             Predicate::WR => "the key of another grant is changed".to_owned(),
             Predicate::LV => {
-                self.waited().map_or_else(|| "somebody waits too long".to_owned(), |wait| wait.words())
+                self.longest_wait().map_or_else(|| "somebody waits too long".to_owned(), |wait| wait.words())
             }
         })
     }

@@ -1,6 +1,6 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
-use doublehold_render::layout::{left, to_ascii, widest, wrap};
+use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
@@ -8,17 +8,18 @@ use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
 use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 
-use super::super::{exit, meant, scenario};
+use super::super::{exit, kind_hints, scenario};
 use super::Arguments;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::show::Format;
+use crate::output_options::Format;
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (name, sets) = (&arguments.scenario, arguments.changes.read()?);
-    let names = catalog::variants(name)
-        .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
+    let (name, sets) = (&arguments.scenario, arguments.changes.pairs()?);
+    let names = catalog::variants(name).map_err(|error| {
+        kind_hints::other_kind(name, kind_hints::InputKind::Scenario).unwrap_or(error.into())
+    })?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
     let scenarios =
         names.iter().map(|name| scenario(name, &sets, arguments.engine)).collect::<Result<Vec<_>, _>>()?;
@@ -51,7 +52,7 @@ fn table(runs: &[(&Report, &str)], style: &Style) -> String {
             Judgement::Contradicted => ("NOT AS EXPECTED", Paint::Bad),
             Judgement::Inconclusive => ("INCONCLUSIVE", Paint::Unsure),
         };
-        let first = left(&name(report), width + 2);
+        let first = align_left(&name(report), width + 2);
         let line =
             wrap(&format!("{judgement}: {}", text::verdicts_in_short(report)), &first, "    ", style.width);
         text.push_str(&line.replacen(judgement, &style.paint(judgement, paint), 1));

@@ -26,7 +26,7 @@ use doublehold_text::several;
 use doublehold_text::shell;
 use doublehold_text::{clean, list};
 
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output;
@@ -48,7 +48,7 @@ const WHAT: &str = "the examples";
 pub(super) const RUNS_OF_AN_EXAMPLE: u64 = 600;
 
 /// The most examples that a study of so many designs has.
-pub(super) fn at_most(designs: usize) -> u64 {
+pub(super) fn max_examples(designs: usize) -> u64 {
     (designs * SORTS.len()).min(MOST) as u64
 }
 
@@ -68,12 +68,12 @@ struct Chosen {
 /// made small.
 pub(super) fn write(
     folder: &Folder,
-    (study, engine): (&Study, Choice),
+    (study, engine): (&Study, EngineChoice),
     jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
     let results = Results::read_file(&folder.path().join(file_name(Shard::WHOLE)))?;
-    let chosen = chosen(&results);
+    let chosen = choose_runs(&results);
     if !chosen.is_empty() {
         let examples = several(chosen.len() as u64, "example");
         output::inform(&format!(
@@ -84,7 +84,7 @@ pub(super) fn write(
         folder.create_folder(WHAT, FOLDER)?;
     }
     let made = each(&chosen, jobs, |chosen| {
-        let goes_on = stopping.asked().is_none();
+        let goes_on = stopping.signal_status().is_none();
         goes_on.then(|| make(folder, (study, engine), &results, chosen))
     });
     let (mut lines, mut failed) = (String::new(), Vec::new());
@@ -104,11 +104,11 @@ pub(super) fn write(
 }
 
 /// Which runs are shown: in the order of designs, and of each the graver first.
-fn chosen(results: &Results) -> Vec<Chosen> {
+fn choose_runs(results: &Results) -> Vec<Chosen> {
     let mut chosen = Vec::new();
     for design in 0..results.header.designs.len() {
         for sort in SORTS {
-            chosen.extend(sort.iter().find_map(|predicate| worst(results, design, *predicate)));
+            chosen.extend(sort.iter().find_map(|predicate| worst_cell(results, design, *predicate)));
         }
     }
     chosen.truncate(MOST);
@@ -116,7 +116,7 @@ fn chosen(results: &Results) -> Vec<Chosen> {
 }
 
 /// The cell of a design, and the part of it, in which a predicate is violated most often; the first of equals.
-fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chosen> {
+fn worst_cell(results: &Results, design: usize, predicate: Predicate) -> Option<Chosen> {
     let of_design = results.cells.iter().filter(|(cell, _)| results.place(**cell).0 == design);
     let violating = of_design.flat_map(|(_, it)| it.strata.values()).filter_map(|row| {
         let (cell, stratum, runs) = (row.cell, row.stratum, row.runs);
@@ -137,7 +137,7 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
 
 fn make(
     folder: &Folder,
-    (study, engine): (&Study, Choice),
+    (study, engine): (&Study, EngineChoice),
     results: &Results,
     chosen: &Chosen,
 ) -> Result<Example, CliError> {
@@ -149,7 +149,7 @@ fn make(
     let design = &results.header.designs[results.place(chosen.cell).0].name;
     let stem = format!("{}-{}", file_stem(design), chosen.predicate);
     let (plan, file) = (format!("{FOLDER}/{stem}.plan"), format!("{FOLDER}/{stem}.toml"));
-    let text = scenario_file::text(&about(&found, design), &found.shrunk.scenario);
+    let text = scenario_file::text(&example_title(&found, design), &found.shrunk.scenario);
     let as_plan =
         Plan::from_report(&found.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
     for (name, text) in [(&plan, &as_plan), (&file, &text)] {
@@ -167,7 +167,7 @@ fn make(
         others: [found.shrunk.others.0, found.shrunk.others.1],
         size: Shrinkage { from: counts(&found.shrunk.before), to: counts(&found.shrunk.after) },
         sentences: sentences(&found),
-        svg: drawn((&found, engine), &stem)?,
+        svg: draw_example((&found, engine), &stem)?,
         scenario: text,
         replay: shell::line(["doublehold", "replay", &plan]),
         run: scenario_file::command(&file, found.shrunk.seed, engine),
@@ -175,7 +175,7 @@ fn make(
 }
 
 /// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
-fn simplest((study, engine): (&Study, Choice), chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
+fn simplest((study, engine): (&Study, EngineChoice), chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
     let run = |seed: &u64| {
         Ok((Seed(*seed), study.run_of(&engine.many(), CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
     };
@@ -184,7 +184,7 @@ fn simplest((study, engine): (&Study, Choice), chosen: &Chosen) -> Result<(Seed,
     fewest.ok_or_else(|| CliError::Format("a violation without a seed".to_owned()))
 }
 
-fn about(found: &Counterexample, design: &str) -> String {
+fn example_title(found: &Counterexample, design: &str) -> String {
     let (same, of) = found.shrunk.others;
     clean(&format!(
         "{} in design `{design}`, found by `doublehold sweep` from seed {}, and shrunk",
@@ -201,16 +201,16 @@ fn headline(found: &Counterexample) -> String {
 fn sentences(found: &Counterexample) -> Vec<TimedSentence> {
     let sentence =
         |it: &picture::view::StoryLine| TimedSentence { at: instant(it.at), words: it.words.clone() };
-    View::of_run(&found.report, None).story.iter().map(sentence).collect()
+    View::from_run(&found.report, None).story.iter().map(sentence).collect()
 }
 
-fn drawn((found, engine): (&Counterexample, Choice), stem: &str) -> Result<String, CliError> {
+fn draw_example((found, engine): (&Counterexample, EngineChoice), stem: &str) -> Result<String, CliError> {
     let engine = if found.is_real { engine.one() } else { engine.many() };
     let prepared = engine.prepare(&found.shrunk.scenario)?;
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);
     let report = Report { causes: found.report.causes.clone(), ..report };
     let id = stem.chars().filter(char::is_ascii_alphanumeric).collect();
-    Ok(figure::svg(&View::of_run(&report, Some(detail)), &Options { id, ..Options::default() }))
+    Ok(figure::svg(&View::from_run(&report, Some(detail)), &Options { id, ..Options::default() }))
 }
 
 fn counts(size: &Size) -> BTreeMap<String, u64> {

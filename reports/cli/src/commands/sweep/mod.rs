@@ -20,9 +20,9 @@ use doublehold_text::clean;
 use doublehold_text::shell;
 use doublehold_text::{group_digits, several};
 
-use super::meant::{Kind, other_kind};
+use super::kind_hints::{InputKind, other_kind};
 use super::shared::Jobs;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
     #[command(flatten)]
-    engine: Choice,
+    engine: EngineChoice,
     #[command(flatten)]
     jobs: Jobs,
     /// Begin also what takes longer than an hour
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let meant = |error: ScenarioError| other_kind(&arguments.study, Kind::Study).unwrap_or(error.into());
+    let meant = |error: ScenarioError| other_kind(&arguments.study, InputKind::Study).unwrap_or(error.into());
     let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
@@ -75,8 +75,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let all = order.runs();
     let (mut journal, begun) = Journal::open(Path::new(&path), &header, &mut order)?;
     tell_of(&begun, &path);
-    let made = run(arguments, (&study, order), (&mut journal, begun.runs, all), &stopping)?;
-    if let Some(status) = stopping.asked() {
+    let made = run_sweep(arguments, (&study, order), (&mut journal, begun.runs, all), &stopping)?;
+    if let Some(status) = stopping.signal_status() {
         let again = arguments.again(&out, shard);
         output::inform(&format!("stopped after {}; to go on: {again}", several(made, "run")));
         std::process::exit(i32::from(status));
@@ -120,7 +120,7 @@ fn tell_of(begun: &Begun, path: &str) {
 }
 
 /// Runs what is left, and returns how many runs there are in all.
-fn run(
+fn run_sweep(
     arguments: &Arguments,
     (study, order): (&Arc<Study>, Order),
     (journal, before, all): (&mut Journal, u64, u64),
@@ -142,7 +142,7 @@ fn run(
             }
         }
         let is_late = study.budget.is_some_and(|budget| began.elapsed() >= budget);
-        let stop = failed.is_some() || is_late || stopping.asked().is_some();
+        let stop = failed.is_some() || is_late || stopping.signal_status().is_some();
         if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     bar.finish_and_clear();
@@ -168,7 +168,7 @@ impl Arguments {
             words(seconds),
             group_digits(rate as u64),
             // Examples are made of the whole study, not of its parts.
-            if shard == Shard::WHOLE { for_examples(study, rate) } else { String::new() },
+            if shard == Shard::WHOLE { examples_estimate(study, rate) } else { String::new() },
         );
         if seconds > LONG.as_secs_f64() && study.budget.is_none() && !self.yes {
             return Err(CliError::Usage {
@@ -183,7 +183,7 @@ impl Arguments {
     /// The command that goes on, wherever it is typed.
     fn again(&self, out: &str, shard: Shard) -> String {
         let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.total()));
-        let jobs = self.jobs.typed().map(|jobs| jobs.to_string());
+        let jobs = self.jobs.number().map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
         line.extend(self.engine.options());
@@ -194,15 +194,15 @@ impl Arguments {
 }
 
 /// `, and about 8 seconds for up to 24 examples`.
-fn for_examples(study: &Study, rate: f64) -> String {
-    let most = examples::at_most(study.designs.len());
+fn examples_estimate(study: &Study, rate: f64) -> String {
+    let most = examples::max_examples(study.designs.len());
     let seconds = (most * examples::RUNS_OF_AN_EXAMPLE) as f64 / rate;
     format!(", and about {} for up to {}", words(seconds), several(most, "example"))
 }
 
 /// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that
 /// slow ones count for as much as they take.
-fn rate(study: &Study, engine: Choice) -> Result<f64, SweepError> {
+fn rate(study: &Study, engine: EngineChoice) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
     let cells = study.grid().cells();
     let tried = cells.min(CELLS);

@@ -21,7 +21,7 @@ pub(super) fn shard(typed: Option<Shard>) -> Result<Shard, CliError> {
     if let Some(shard) = typed {
         return Ok(shard);
     }
-    let Some((shard, by)) = of_environment(|name| env::var(name).ok())? else { return Ok(Shard::WHOLE) };
+    let Some((shard, by)) = shard_from_env(|name| env::var(name).ok())? else { return Ok(Shard::WHOLE) };
     output::inform(&format!("part {} of {}, as {by} says", shard.number(), shard.total()));
     if shard == Shard::WHOLE {
         output::inform("so this one job runs the whole study; one part of it is `--shard I/N`");
@@ -31,15 +31,16 @@ pub(super) fn shard(typed: Option<Shard>) -> Result<Shard, CliError> {
 
 /// Slurm counts tasks from any number and may leave some out; Kubernetes counts from 0, and does not tell a process how
 /// many there are, so a manifest passes that on.
-fn of_environment(
+fn shard_from_env(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<(Shard, &'static str)>, CliError> {
     let number = |name: &'static str| {
         variable(name).map(|text| text.trim().parse::<u64>().map_err(|_| bad(name, &text)))
     };
     if let Some(task) = number("SLURM_ARRAY_TASK_ID").transpose()? {
-        let count =
-            number("SLURM_ARRAY_TASK_COUNT").transpose()?.ok_or_else(|| missing("SLURM_ARRAY_TASK_COUNT"))?;
+        let count = number("SLURM_ARRAY_TASK_COUNT")
+            .transpose()?
+            .ok_or_else(|| missing_variable("SLURM_ARRAY_TASK_COUNT"))?;
         let first = number("SLURM_ARRAY_TASK_MIN").transpose()?.unwrap_or(0);
         let step = number("SLURM_ARRAY_TASK_STEP").transpose()?.unwrap_or(1).max(1);
         let last = number("SLURM_ARRAY_TASK_MAX").transpose()?.unwrap_or(first + (count.max(1) - 1) * step);
@@ -51,7 +52,8 @@ fn of_environment(
         return Ok(Some((shard, "SLURM_ARRAY_TASK_ID")));
     }
     if let Some(index) = number("JOB_COMPLETION_INDEX").transpose()? {
-        let count = number("JOB_COMPLETIONS").transpose()?.ok_or_else(|| missing("JOB_COMPLETIONS"))?;
+        let count =
+            number("JOB_COMPLETIONS").transpose()?.ok_or_else(|| missing_variable("JOB_COMPLETIONS"))?;
         let shard =
             Shard::new(index + 1, count).ok_or_else(|| beyond("JOB_COMPLETION_INDEX", index + 1, count))?;
         return Ok(Some((shard, "JOB_COMPLETION_INDEX")));
@@ -69,7 +71,7 @@ fn bad(name: &str, text: &str) -> CliError {
     }
 }
 
-fn missing(name: &str) -> CliError {
+fn missing_variable(name: &str) -> CliError {
     CliError::Usage {
         problem: format!("this is one job of an array, and `{name}` does not say of how many"),
         hint: format!("set `{name}` to the number of jobs, or type `--shard I/N`"),
@@ -94,12 +96,12 @@ fn beyond(name: &str, place: u64, count: u64) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_environment, parse};
+    use super::{parse, shard_from_env};
 
     fn shard(variables: &[(&str, &str)]) -> Result<Option<(u64, u64)>, String> {
         let of =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, it)| (*it).to_owned());
-        let shard = of_environment(of).map_err(|error| error.to_string())?;
+        let shard = shard_from_env(of).map_err(|error| error.to_string())?;
         Ok(shard.map(|(shard, _)| (shard.number(), shard.total())))
     }
 

@@ -49,7 +49,7 @@ struct Fresh<'a>(&'a Scripted);
 
 impl Elsewhere for Fresh<'_> {
     fn hash(&self, seed: Seed) -> Result<String, CliError> {
-        on_another_thread(|| self.0.judge(seed).trace_hash.to_string())
+        run_on_thread(|| self.0.judge(seed).trace_hash.to_string())
     }
 
     fn trace(&self, _seed: Seed) -> Result<Vec<String>, CliError> {
@@ -72,7 +72,7 @@ thread_local! {
 }
 
 /// The script in one Lua state a thread, without the node's sandbox, as Lua comes.
-fn in_a_shared_state(script: &str, memory: usize) -> String {
+fn run_in_shared_state(script: &str, memory: usize) -> String {
     SHARED.with_borrow(|lua| {
         lua.load("redis = redis or {}").exec().expect("it fits");
         lua.set_memory_limit(memory).expect("the allocator is mlua's");
@@ -82,7 +82,7 @@ fn in_a_shared_state(script: &str, memory: usize) -> String {
     })
 }
 
-fn on_a_node(script: &str) -> String {
+fn run_on_node(script: &str) -> String {
     let config = CoreConfig { script_memory_limit: 12 << 20, ..CoreConfig::default() };
     let mut core = Core::new(config, [1; 20], ReplicationId([2; 20]));
     let mut session = Session::new(1, Peer::default(), "127.0.0.1:1".into(), WallMicros(0));
@@ -94,13 +94,13 @@ fn on_a_node(script: &str) -> String {
 
 #[test]
 fn a_script_that_leaves_something_behind_for_the_next_is_found() {
-    assert_eq!(found_in(|| in_a_shared_state(LEAVES_SOMETHING, 0)), Some(AFTER_OTHERS));
-    assert_eq!(found_in(|| on_a_node(LEAVES_SOMETHING)), None);
+    assert_eq!(found_in(|| run_in_shared_state(LEAVES_SOMETHING, 0)), Some(AFTER_OTHERS));
+    assert_eq!(found_in(|| run_on_node(LEAVES_SOMETHING)), None);
 }
 
 #[test]
 fn a_memory_limit_that_counts_what_ran_before_is_found() {
-    let place = found_in(|| in_a_shared_state(MEETS_ITS_LIMIT, 4 << 20));
+    let place = found_in(|| run_in_shared_state(MEETS_ITS_LIMIT, 4 << 20));
     assert!(matches!(place, Some(AFTER_OTHERS | OTHER_THREAD)), "{place:?}");
-    assert_eq!(found_in(|| on_a_node(MEETS_ITS_LIMIT)), None);
+    assert_eq!(found_in(|| run_on_node(MEETS_ITS_LIMIT)), None);
 }

@@ -22,7 +22,7 @@ struct Drawn {
 fn drawn(scenario: &Scenario) -> Drawn {
     let prepared = SimEngine.prepare(scenario).expect("it can be run");
     let (report, _, detail) = prepared.run_with_detail(scenario.own_seed());
-    let view = View::of_run(&report, Some(detail));
+    let view = View::from_run(&report, Some(detail));
     let svg = svg(&view, &Options::default());
     Drawn { report, view, svg }
 }

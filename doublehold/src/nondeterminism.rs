@@ -49,14 +49,14 @@ const WAITING_MAX: usize = 8;
 
 /// A sign that something reached into a run from outside the simulation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Outside {
+pub enum Nondeterminism {
     /// The same seed gave two runs.
     #[error(
         "the lock's code is not deterministic: the run from seed {0} was another the second time; it reads a real clock \
          or real randomness, or keeps state between runs, such as a static: take both from its client, and keep state \
          in the lock"
     )]
-    Another(Seed),
+    OtherRun(Seed),
     /// A run waits for what is not simulated.
     #[error(
         "the lock's code waits in real time: the run from seed {0} gave up its processor each of the {REPEATS} times it \
@@ -73,14 +73,14 @@ pub enum Outside {
     RealTime,
 }
 
-impl Outside {
+impl Nondeterminism {
     /// The same of runs whose seeds go by other numbers.
     #[cfg(feature = "proptest")]
-    pub(crate) fn at(self, seed: impl FnOnce(Seed) -> Seed) -> Outside {
+    pub(crate) fn with_seeds(self, seed: impl FnOnce(Seed) -> Seed) -> Nondeterminism {
         match self {
-            Outside::Another(number) => Outside::Another(seed(number)),
-            Outside::Waits(number) => Outside::Waits(seed(number)),
-            Outside::RealTime => Outside::RealTime,
+            Nondeterminism::OtherRun(number) => Nondeterminism::OtherRun(seed(number)),
+            Nondeterminism::Waits(number) => Nondeterminism::Waits(seed(number)),
+            Nondeterminism::RealTime => Nondeterminism::RealTime,
         }
     }
 }
@@ -91,11 +91,12 @@ pub(crate) fn real_time<E: TakesLocks>(
     locks: &Registry<E::Env>,
     scenario: &Scenario,
     patience: Duration,
-) -> Option<Outside> {
+) -> Option<Nondeterminism> {
     let (locks, scenario, here) = (locks.clone(), scenario.clone(), panic_hook::current_check());
-    let tells =
-        in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
-    matches!(tells, Ok(true)).then_some(Outside::RealTime)
+    let tells = run_with_patience(patience, move |_| {
+        here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario))
+    });
+    matches!(tells, Ok(true)).then_some(Nondeterminism::RealTime)
 }
 
 /// Does something on a thread of its own, which tells from which seed it begins a run. Where there are no threads to be
@@ -104,7 +105,7 @@ pub(crate) fn real_time<E: TakesLocks>(
 /// # Errors
 ///
 /// If for so long it was neither over nor began another run. Its thread is left behind then.
-fn in_time<T: Send + 'static>(
+fn run_with_patience<T: Send + 'static>(
     patience: Duration,
     work: impl Fn(&dyn Fn(Seed)) -> T + Send + Sync + 'static,
 ) -> Result<T, Stuck> {
@@ -153,16 +154,16 @@ impl<P> Watched<P> {
         &self.prepared
     }
 
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+    fn lock_notes(&self) -> MutexGuard<'_, Noted> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<P: Prepared> Watched<P> {
     /// Looks for a sign in these first runs, all of which were made. The order of their threads does not matter.
-    fn found(&self, runs: u64, begins: &dyn Fn(Seed)) -> Option<Outside> {
+    fn find_sign(&self, runs: u64, begins: &dyn Fn(Seed)) -> Option<Nondeterminism> {
         let last = Seed(self.first.0.saturating_add(runs.checked_sub(1)?));
-        let noted = self.noted().clone();
+        let noted = self.lock_notes().clone();
         let again = |seed: Seed| {
             begins(seed);
             self.prepared.judge(seed)
@@ -174,7 +175,7 @@ impl<P: Prepared> Watched<P> {
                     waits(|| again(**seed)).1
                 })
             };
-            noted.waited.range(..=last).find(waits).map(|seed| Outside::Waits(*seed))
+            noted.waited.range(..=last).find(waits).map(|seed| Nondeterminism::Waits(*seed))
         })
     }
 
@@ -184,7 +185,7 @@ impl<P: Prepared> Watched<P> {
         if !waited && !is_compared {
             return;
         }
-        let mut noted = self.noted();
+        let mut noted = self.lock_notes();
         if is_compared {
             noted.digests.insert(run.seed, run.trace_hash);
         }
@@ -203,14 +204,18 @@ impl<P: Prepared + 'static> Watched<P> {
     /// # Errors
     ///
     /// If one that is made again does not come back for so long.
-    pub fn reached(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
+    pub fn detect(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Nondeterminism>, Stuck> {
         let watched = self.clone();
-        in_time(patience, move |begins| watched.found(runs, begins))
+        run_with_patience(patience, move |begins| watched.find_sign(runs, begins))
     }
 }
 
 /// A seed whose run is another when it is made again.
-fn other_run(noted: &Noted, seeds: RangeInclusive<Seed>, again: impl Fn(Seed) -> Summary) -> Option<Outside> {
+fn other_run(
+    noted: &Noted,
+    seeds: RangeInclusive<Seed>,
+    again: impl Fn(Seed) -> Summary,
+) -> Option<Nondeterminism> {
     let again = |seed| again(seed).trace_hash;
     let last = *seeds.end();
     let of_last = noted.digests.get(&last).copied().unwrap_or_else(|| again(last));
@@ -220,7 +225,7 @@ fn other_run(noted: &Noted, seeds: RangeInclusive<Seed>, again: impl Fn(Seed) ->
     compared
         .into_iter()
         .find(|(seed, digest)| again(*seed) != *digest)
-        .map(|(seed, _)| Outside::Another(seed))
+        .map(|(seed, _)| Nondeterminism::OtherRun(seed))
 }
 
 impl<P: Prepared> Prepared for Watched<P> {
@@ -274,11 +279,11 @@ mod tests {
 
     const RUNS: u64 = 40;
 
-    fn reached(prepared: PreparedSim) -> Option<Outside> {
+    fn detect_in(prepared: PreparedSim) -> Option<Nondeterminism> {
         let watched = Arc::new(Watched::new(prepared, Seed(1)));
         let many = Many::new(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
         run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
-        watched.reached(RUNS, Duration::from_secs(60)).expect("all come back again")
+        watched.detect(RUNS, Duration::from_secs(60)).expect("all come back again")
     }
 
     #[test]
@@ -299,7 +304,7 @@ mod tests {
             World::usual(lock).weather("cloud").scenario(lock.name, doublehold_lockimpl::descriptors());
         let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", lock.name));
         for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
-            assert_eq!(reached(prepared.expect("it can be run")), None, "{}", lock.name);
+            assert_eq!(detect_in(prepared.expect("it can be run")), None, "{}", lock.name);
         }
         let told = real_time::<OwnLocks>(&Registry::builtin(), &scenario, Duration::from_secs(60));
         assert_eq!(told, None, "{}", lock.name);

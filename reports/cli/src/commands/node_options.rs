@@ -5,7 +5,7 @@ use doublehold_search::shrink::KeepNodes;
 
 /// Options of every command that shrinks.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct KeptNodes {
+pub(crate) struct NodeOptions {
     /// Leave all nodes in the result [default: those of a lock that takes a quorum of them]
     #[arg(long, conflicts_with = "drop_nodes")]
     keep_nodes: bool,
@@ -14,9 +14,9 @@ pub(crate) struct KeptNodes {
     drop_nodes: bool,
 }
 
-impl KeptNodes {
+impl NodeOptions {
     /// The choice that was typed, or the default.
-    pub(crate) fn asked(self) -> KeepNodes {
+    pub(crate) fn choice(self) -> KeepNodes {
         match (self.keep_nodes, self.drop_nodes) {
             (true, _) => KeepNodes::All,
             (false, true) => KeepNodes::None,
@@ -26,7 +26,7 @@ impl KeptNodes {
 
     /// The option that asks for it.
     pub(crate) fn option(self) -> Option<&'static str> {
-        match self.asked() {
+        match self.choice() {
             KeepNodes::All => Some("--keep-nodes"),
             KeepNodes::None => Some("--drop-nodes"),
             KeepNodes::OfQuorums => None,

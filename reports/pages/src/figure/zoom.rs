@@ -5,7 +5,7 @@ use doublehold_render::picture::view::{View, WriteFate};
 
 /// A stretch of true time and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Inset {
+pub(super) struct ZoomPanel {
     pub(super) from: TrueNs,
     pub(super) to: TrueNs,
     pub(super) words: String,
@@ -16,29 +16,29 @@ const MOST: usize = 2;
 /// A stretch that takes more than one part in so many of the run can be read in the run's own panel.
 const WORTH_IT: u64 = 6;
 
-/// The insets of a run, in order of time, none of which overlap.
-pub(super) fn insets(view: &View) -> Vec<Inset> {
-    let mut insets: Vec<Inset> = Vec::new();
-    for inset in candidates(view) {
-        let is_known = insets.iter().any(|other| other.words == inset.words);
-        let is_small = inset.to.since(inset.from).saturating_mul(WORTH_IT) < view.ended.0;
-        let overlaps = insets.iter().any(|other| inset.from < other.to && other.from < inset.to);
-        if is_small && !is_known && !overlaps && insets.len() < MOST {
-            insets.push(inset);
+/// The zoom panels of a run, in order of time, none of which overlap.
+pub(super) fn find_zoom_panels(view: &View) -> Vec<ZoomPanel> {
+    let mut zooms: Vec<ZoomPanel> = Vec::new();
+    for zoom in candidates(view) {
+        let is_known = zooms.iter().any(|other| other.words == zoom.words);
+        let is_small = zoom.to.since(zoom.from).saturating_mul(WORTH_IT) < view.ended.0;
+        let overlaps = zooms.iter().any(|other| zoom.from < other.to && other.from < zoom.to);
+        if is_small && !is_known && !overlaps && zooms.len() < MOST {
+            zooms.push(zoom);
         }
     }
-    insets.sort_by_key(|inset| inset.from);
-    insets
+    zooms.sort_by_key(|zoom| zoom.from);
+    zooms
 }
 
 /// The most telling first.
-fn candidates(view: &View) -> Vec<Inset> {
+fn candidates(view: &View) -> Vec<ZoomPanel> {
     let mut candidates = Vec::new();
     if let Some(overlap) = view.lanes.overlaps.last() {
         // The last is one of valid claims, if there are such.
         let first =
             view.lanes.overlaps.iter().find(|it| it.predicate == overlap.predicate).unwrap_or(overlap);
-        let asked = asked(view, first.grants[1].0).unwrap_or(first.from);
+        let asked = call_start(view, first.grants[1].0).unwrap_or(first.from);
         candidates.push(around(asked, first.from, "the double hold begins", view));
         // A call that took long is shown from shortly before its end.
         candidates.push(around(shortly_before(first.from, None), first.from, "the double hold begins", view));
@@ -66,7 +66,7 @@ fn candidates(view: &View) -> Vec<Inset> {
         && let Some(claim) =
             view.lanes.clients.iter().flat_map(|lane| &lane.claims).min_by_key(|claim| claim.from)
     {
-        let asked = asked(view, claim.grant.0).unwrap_or(claim.from);
+        let asked = call_start(view, claim.grant.0).unwrap_or(claim.from);
         candidates.push(around(asked, claim.from, "the first grant", view));
     }
     candidates
@@ -79,14 +79,14 @@ fn shortly_before(at: TrueNs, from: Option<TrueNs>) -> TrueNs {
 }
 
 /// When an acquire call began.
-fn asked(view: &View, call: u64) -> Option<TrueNs> {
+fn call_start(view: &View, call: u64) -> Option<TrueNs> {
     view.events.iter().find(|event| event.call.is_some_and(|it| it.0 == call)).map(|event| event.at)
 }
 
 /// What happens from one instant to another, with some of what comes before and after.
-fn around(from: TrueNs, to: TrueNs, words: &str, view: &View) -> Inset {
+fn around(from: TrueNs, to: TrueNs, words: &str, view: &View) -> ZoomPanel {
     const LEAST_NS: u64 = 2_000_000;
     let margin = (to.since(from) / 3).max(LEAST_NS);
     let to = TrueNs(to.0.saturating_add(margin).min(view.ended.0));
-    Inset { from: TrueNs(from.0.saturating_sub(margin)), to, words: words.to_owned() }
+    ZoomPanel { from: TrueNs(from.0.saturating_sub(margin)), to, words: words.to_owned() }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use doublehold::findings::name_of;
-use doublehold::findings::{Findings, Shown};
+use doublehold::findings::{Findings, ReplayHints};
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_search::counterexample::Counterexample;
@@ -17,25 +17,25 @@ use doublehold_text::shell;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
 use crate::scenario_file;
 
-pub(super) struct Place {
+pub(super) struct Destination {
     folder: Folder,
     subject: String,
     junit: Option<OutputFile>,
     markdown: Option<PathBuf>,
 }
 
-impl Place {
-    pub(super) fn open(arguments: &Arguments) -> Result<Place, CliError> {
+impl Destination {
+    pub(super) fn open(arguments: &Arguments) -> Result<Destination, CliError> {
         let stem = Path::new(&arguments.subject)
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let place = Place {
+        let place = Destination {
             folder: Folder::open("counterexamples", &arguments.out)?,
             subject: if stem.is_empty() { "check".to_owned() } else { stem },
             junit: arguments
@@ -46,7 +46,7 @@ impl Place {
             markdown: arguments.markdown.as_ref().map(PathBuf::from),
         };
         if let Some(path) = &place.markdown {
-            writable(path).map_err(|source| failed("the Markdown summary", path, source))?;
+            writable(path).map_err(|source| output_error("the Markdown summary", path, source))?;
         }
         place.refuse_one_for_two(arguments)?;
         Ok(place)
@@ -82,7 +82,7 @@ impl Place {
         &self,
         example: &Counterexample,
         picture: impl FnOnce(&str) -> String,
-    ) -> (Shown, Result<(), CliError>) {
+    ) -> (ReplayHints, Result<(), CliError>) {
         let stem = format!("{}-{}", self.subject, name_of(example.target));
         let name = |ending: &str| format!("{stem}.{ending}");
         let (scenario, plan) = (self.folder.file(&name("toml")), self.folder.file(&name("plan")));
@@ -102,7 +102,7 @@ impl Place {
         ];
         let is_there = |path: &String| files.contains(path);
         let run = scenario_file::command(&scenario, example.shrunk.seed, engine_of(example));
-        let shown = Shown {
+        let shown = ReplayHints {
             run: if is_there(&scenario) { run } else { String::new() },
             replay: if is_there(&plan) { replay } else { String::new() },
             files,
@@ -122,7 +122,7 @@ impl Place {
             // Appended, as CI systems want of a job's summary page.
             let file = OpenOptions::new().create(true).append(true).open(&path);
             let written = file.and_then(|mut file| file.write_all(findings.markdown().as_bytes()));
-            written.map_err(|source| failed("the Markdown summary", &path, source))
+            written.map_err(|source| output_error("the Markdown summary", &path, source))
         });
         junit.and(markdown)
     }
@@ -138,7 +138,7 @@ fn is_ours(name: &str) -> bool {
 const ENDINGS: [&str; 4] = ["toml", "plan", "history.jsonl", "txt"];
 
 fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
-    scenario_file::text(&about(example, path), &example.shrunk.scenario).into_bytes()
+    scenario_file::text(&example_comment(example, path), &example.shrunk.scenario).into_bytes()
 }
 
 fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
@@ -155,12 +155,12 @@ fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
 }
 
 /// The engine that found it, and will find it again.
-fn engine_of(example: &Counterexample) -> Choice {
-    Choice::named(example.report.engine).unwrap_or_default()
+fn engine_of(example: &Counterexample) -> EngineChoice {
+    EngineChoice::from_name(example.report.engine).unwrap_or_default()
 }
 
 /// What the file of a scenario says of it.
-fn about(example: &Counterexample, path: &str) -> String {
+fn example_comment(example: &Counterexample, path: &str) -> String {
     let Counterexample { target, first, shrunk, .. } = example;
     let (same, of) = shrunk.others;
     let run_it = clean(&scenario_file::run_it(path, shrunk.seed, engine_of(example), Some(shrunk.others)));
@@ -177,6 +177,6 @@ fn writable(path: &Path) -> io::Result<()> {
     if fresh { fs::remove_file(path) } else { Ok(()) }
 }
 
-fn failed(what: &'static str, path: &Path, source: io::Error) -> CliError {
+fn output_error(what: &'static str, path: &Path, source: io::Error) -> CliError {
     CliError::Output { what, path: clean(&path.to_string_lossy()), source, hint: ELSEWHERE }
 }

@@ -15,7 +15,7 @@ use crate::error::CliError;
 
 /// What can be under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum InputKind {
     Scenario,
     Plan,
     History,
@@ -24,29 +24,29 @@ pub(crate) enum Kind {
     Weather,
 }
 
-impl Kind {
-    const ALL: [Kind; 6] = every!(Kind: Scenario, Plan, History, Study, Lock, Weather);
+impl InputKind {
+    const ALL: [InputKind; 6] = every!(InputKind: Scenario, Plan, History, Study, Lock, Weather);
 
     fn is_under(self, name: &str) -> bool {
         match self {
             // All of it is read: the names of its variants are found in any file of TOML.
-            Kind::Scenario => catalog::load(name, &[]).is_ok(),
-            Kind::Plan => Plan::read(name).is_ok(),
-            Kind::History => begins_as_history(name),
-            Kind::Study => Study::load(name).is_ok(),
-            Kind::Lock => doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == name),
-            Kind::Weather => weather::load(name).is_ok(),
+            InputKind::Scenario => catalog::load(name, &[]).is_ok(),
+            InputKind::Plan => Plan::read(name).is_ok(),
+            InputKind::History => begins_as_history(name),
+            InputKind::Study => Study::load(name).is_ok(),
+            InputKind::Lock => doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == name),
+            InputKind::Weather => weather::load(name).is_ok(),
         }
     }
 
     fn noun(self) -> &'static str {
         match self {
-            Kind::Scenario => "scenario",
-            Kind::Plan => "plan",
-            Kind::History => "history",
-            Kind::Study => "study",
-            Kind::Lock => "lock",
-            Kind::Weather => "weather",
+            InputKind::Scenario => "scenario",
+            InputKind::Plan => "plan",
+            InputKind::History => "history",
+            InputKind::Study => "study",
+            InputKind::Lock => "lock",
+            InputKind::Weather => "weather",
         }
     }
 
@@ -54,16 +54,16 @@ impl Kind {
     fn way_out(self, name: &str) -> String {
         let command = |words: &[&str]| shell::line(["doublehold"].iter().chain(words).copied());
         match self {
-            Kind::Scenario => format!("run it: `{}`", command(&["run", name])),
-            Kind::Plan => format!("replay it: `{}`", command(&["replay", name])),
-            Kind::History => format!("judge it: `{}`", command(&["judge", name])),
-            Kind::Study => format!("sweep it: `{}`", command(&["sweep", name])),
-            Kind::Lock => format!(
+            InputKind::Scenario => format!("run it: `{}`", command(&["run", name])),
+            InputKind::Plan => format!("replay it: `{}`", command(&["replay", name])),
+            InputKind::History => format!("judge it: `{}`", command(&["judge", name])),
+            InputKind::Study => format!("sweep it: `{}`", command(&["sweep", name])),
+            InputKind::Lock => format!(
                 "try it under random faults: `{}`; a scenario of it to copy: `{}`",
                 command(&["check", name]),
                 command(&["locks", name])
             ),
-            Kind::Weather => {
+            InputKind::Weather => {
                 format!(
                     "let it strike a lock or a scenario: `{}`",
                     command(&["check", "redlock", "--weather", name])
@@ -75,11 +75,11 @@ impl Kind {
 
 /// Why a name cannot be used as one kind of thing, if it is another. One that is both is what was wanted, and what is
 /// wrong is something else: many a library's lock has a scenario of its name.
-pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
+pub(crate) fn other_kind(name: &str, wanted: InputKind) -> Option<CliError> {
     if wanted.is_under(name) {
         return None;
     }
-    let kind = Kind::ALL.into_iter().find(|kind| *kind != wanted && kind.is_under(name))?;
+    let kind = InputKind::ALL.into_iter().find(|kind| *kind != wanted && kind.is_under(name))?;
     Some(CliError::Usage {
         problem: format!("`{}` is a {}, not a {}", shorten(name), kind.noun(), wanted.noun()),
         hint: kind.way_out(name),
@@ -88,7 +88,7 @@ pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
 
 /// Why a word is no command, if it names something that a command takes.
 pub(crate) fn no_command(word: &str) -> Option<CliError> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.is_under(word))?;
+    let kind = InputKind::ALL.into_iter().find(|kind| kind.is_under(word))?;
     Some(CliError::Usage {
         problem: format!("`{}` is a {}, not a command", shorten(word), kind.noun()),
         hint: kind.way_out(word),

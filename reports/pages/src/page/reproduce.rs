@@ -5,7 +5,7 @@ use doublehold_sweeps::sweep::StudyHeader;
 use doublehold_text::shell;
 
 use super::document::{Block, Line};
-use super::sheet::Sheet;
+use super::model::PageModel;
 
 /// What a reader of the numbers must know that is not in them. The crates' own pages say more.
 const NOT_MODELLED: &[&str] = &[
@@ -27,7 +27,7 @@ const NOT_MODELLED: &[&str] = &[
 pub(crate) fn not_modelled() -> Vec<Block> {
     vec![
         Block::heading(2, "What was not modelled"),
-        Block::List(NOT_MODELLED.iter().copied().map(Line::of).collect()),
+        Block::List(NOT_MODELLED.iter().copied().map(Line::from_text).collect()),
     ]
 }
 
@@ -42,7 +42,7 @@ fn sweep(header: &StudyHeader) -> String {
     shell::line(line)
 }
 
-pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
+pub(crate) fn reproduce(models: &[PageModel<'_>]) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading(2, "How to make these numbers again"),
         Block::text(
@@ -51,14 +51,14 @@ pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
              scenarios that it names by their files have to lie beside it.",
         ),
     ];
-    let studies: Vec<&str> = sheets.iter().map(|sheet| sheet.results.header.study.as_str()).collect();
-    let sweeps = sheets.iter().map(|sheet| sweep(&sheet.results.header));
+    let studies: Vec<&str> = models.iter().map(|model| model.results.header.study.as_str()).collect();
+    let sweeps = models.iter().map(|model| sweep(&model.results.header));
     let report = shell::line(["doublehold", "report"].into_iter().chain(studies.iter().copied()));
     blocks.push(Block::Code(sweeps.chain([report]).collect::<Vec<_>>().join("\n")));
-    blocks.extend(sheets.iter().map(|sheet| {
-        let header = &sheet.results.header;
+    blocks.extend(models.iter().map(|model| {
+        let header = &model.results.header;
         Block::Details {
-            summary: Line::of("The study's file, ").code(format!("{}.toml", header.study)),
+            summary: Line::from_text("The study's file, ").code(format!("{}.toml", header.study)),
             blocks: vec![Block::Code(header.text.clone())],
         }
     }));

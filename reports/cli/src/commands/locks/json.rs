@@ -7,23 +7,23 @@ use super::scenario;
 
 /// A lock as JSON.
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct LockOutput {
     name: &'static str,
     meaning: &'static str,
     source: &'static str,
     /// `one`, `replicated` or `independent`.
     nodes: &'static str,
     /// As published; a switch may make it otherwise.
-    facts: ShownFacts,
-    switches: Vec<ShownSwitch>,
+    facts: FactsOutput,
+    switches: Vec<SwitchOutput>,
     /// `null` for a lock that is no library's.
-    library: Option<ShownLibrary>,
+    library: Option<LibraryOutput>,
     /// A scenario file that runs.
     scenario: String,
 }
 
 #[derive(Serialize)]
-struct ShownFacts {
+struct FactsOutput {
     deadline: bool,
     fencing: bool,
     extends: bool,
@@ -31,17 +31,17 @@ struct ShownFacts {
     renews: bool,
     readmits: bool,
     /// `null` if nobody knows.
-    sends: Option<ShownCommands>,
+    sends: Option<CommandsOutput>,
 }
 
 #[derive(Serialize)]
-struct ShownCommands {
+struct CommandsOutput {
     to_hold: Vec<&'static str>,
     to_extend: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
-struct ShownSwitch {
+struct SwitchOutput {
     name: &'static str,
     meaning: &'static str,
     takes: String,
@@ -52,12 +52,12 @@ struct ShownSwitch {
     needs: Option<&'static str>,
 }
 
-impl Shown {
-    pub(super) fn of(lock: &Descriptor) -> Shown {
+impl LockOutput {
+    pub(super) fn new(lock: &Descriptor) -> LockOutput {
         let Facts { sends, extends, deadline, fencing, waits, renews, readmits } =
             lock.facts(&Switches::new());
-        let sends = sends.map(|sends| ShownCommands { to_hold: sends.to_hold, to_extend: sends.to_extend });
-        Shown {
+        let sends = sends.map(|sends| CommandsOutput { to_hold: sends.to_hold, to_extend: sends.to_extend });
+        LockOutput {
             name: lock.name,
             meaning: lock.meaning,
             source: lock.source,
@@ -66,17 +66,17 @@ impl Shown {
                 Nodes::Replicated => "replicated",
                 Nodes::Independent => "independent",
             },
-            facts: ShownFacts { deadline, fencing, extends, waits, renews, readmits, sends },
-            switches: lock.switches.iter().map(ShownSwitch::of).collect(),
-            library: lock.profile.map(|(profile, engine)| ShownLibrary::of(profile, engine)),
+            facts: FactsOutput { deadline, fencing, extends, waits, renews, readmits, sends },
+            switches: lock.switches.iter().map(SwitchOutput::new).collect(),
+            library: lock.profile.map(|(profile, engine)| LibraryOutput::new(profile, engine)),
             scenario: scenario(lock),
         }
     }
 }
 
-impl ShownSwitch {
-    fn of(switch: &Switch) -> ShownSwitch {
-        ShownSwitch {
+impl SwitchOutput {
+    fn new(switch: &Switch) -> SwitchOutput {
+        SwitchOutput {
             name: switch.name,
             meaning: switch.meaning,
             takes: switch.takes(),
@@ -89,7 +89,7 @@ impl ShownSwitch {
 
 /// What is known of a library.
 #[derive(Serialize)]
-struct ShownLibrary {
+struct LibraryOutput {
     name: &'static str,
     also: &'static [&'static str],
     language: &'static str,
@@ -100,26 +100,26 @@ struct ShownLibrary {
     /// As a scenario file writes it; `null` if the library asks for one, or sets no end.
     ttl: Option<String>,
     /// The switches of the engine as the library has them, those that it leaves open included.
-    fixed: Vec<ShownSetting>,
-    flaws: Vec<ShownFlaw>,
+    fixed: Vec<SettingOutput>,
+    flaws: Vec<FlawOutput>,
     left_out: &'static [&'static str],
 }
 
 /// A switch of the engine, and how the library has it.
 #[derive(Serialize)]
-struct ShownSetting {
+struct SettingOutput {
     switch: String,
     value: String,
 }
 
-impl ShownSetting {
-    fn of((switch, value): (&str, &Value)) -> Self {
+impl SettingOutput {
+    fn new((switch, value): (&str, &Value)) -> Self {
         Self { switch: switch.to_owned(), value: value.to_string() }
     }
 }
 
 #[derive(Serialize)]
-struct ShownFlaw {
+struct FlawOutput {
     what: &'static str,
     scenario: &'static str,
     repaired: &'static str,
@@ -127,8 +127,8 @@ struct ShownFlaw {
     code: Option<&'static str>,
 }
 
-impl ShownLibrary {
-    fn of(profile: &Profile, engine: &'static str) -> Self {
+impl LibraryOutput {
+    fn new(profile: &Profile, engine: &'static str) -> Self {
         let flaw = |flaw: &Flaw| {
             let Flaw { what, scenario, repaired, remedy } = *flaw;
             let (option, code) = match remedy {
@@ -136,7 +136,7 @@ impl ShownLibrary {
                 Remedy::Code(code) => (None, Some(code)),
                 Remedy::Authors => (None, None),
             };
-            ShownFlaw { what, scenario, repaired, option, code }
+            FlawOutput { what, scenario, repaired, option, code }
         };
         let fixed = (profile.fixed)();
         Self {
@@ -148,7 +148,7 @@ impl ShownLibrary {
             read_on: profile.read_on,
             engine,
             ttl: profile.ttl.map(|ttl| Value::from(ttl).to_string()),
-            fixed: fixed.iter().map(ShownSetting::of).collect(),
+            fixed: fixed.iter().map(SettingOutput::new).collect(),
             flaws: profile.flaws.iter().map(flaw).collect(),
             left_out: profile.left_out,
         }

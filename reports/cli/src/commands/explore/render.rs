@@ -15,20 +15,20 @@ use doublehold_text::{clean, list};
 use doublehold_text::{group_digits, several};
 use serde::Serialize;
 
-use super::keep::Scenarios;
+use super::checkpoint::Scenarios;
 use super::world::world;
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::scenario_file;
-use crate::troubles::Troubles;
+use crate::warnings::Warnings;
 
 /// How many groups of minimal placements are printed for one predicate.
 const MAX_GROUPS: usize = 12;
 
 /// A search that is over or was stopped.
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct ExploreOutput {
     scenario: String,
     lock: String,
     /// What was searched, in words: hosts, turns, the lock's ttl and switches, delays.
@@ -90,21 +90,21 @@ struct Sort {
     replay: Option<String>,
 }
 
-impl Shown {
+impl ExploreOutput {
     /// Looks at the examples through redis-rs, and writes their scenarios. What cannot be written is noted.
-    pub(super) fn of(
+    pub(super) fn gather(
         exploration: &Exploration,
         found: &Explored,
-        (engine, asked, source): (Choice, &[Target], Option<Vec<String>>),
-        (folder, troubles): (Option<&Scenarios>, &RefCell<Troubles>),
-    ) -> Result<Shown, CliError> {
+        (engine, asked, source): (EngineChoice, &[Target], Option<Vec<String>>),
+        (folder, warnings): (Option<&Scenarios>, &RefCell<Warnings>),
+    ) -> Result<ExploreOutput, CliError> {
         let mut steps = BTreeMap::new();
         for step in exploration.steps() {
             *steps.entry(step.event.step().as_str()).or_default() += 1;
         }
-        let examples = Examples { exploration, engine, source, folder, troubles };
+        let examples = Examples { exploration, engine, source, folder, warnings };
         let looked_for = asked.iter().map(|target| examples.looked_for(found, *target));
-        Ok(Shown {
+        Ok(ExploreOutput {
             scenario: exploration.scenario().name.clone(),
             lock: exploration.scenario().lock.algorithm.clone(),
             world: world(exploration.scenario()),
@@ -163,7 +163,7 @@ impl Shown {
             other => format!(", engine {other}"),
         };
         let title =
-            format!("{name}: every placement of {}, seed {}{engine}", at_most(self.faults), self.seed);
+            format!("{name}: every placement of {}, seed {}{engine}", fault_limit(self.faults), self.seed);
         let steps: Vec<String> =
             self.steps.iter().map(|(kind, count)| format!("{} {kind}", group_digits(*count))).collect();
         let all = group_digits(self.steps.values().sum());
@@ -171,7 +171,7 @@ impl Shown {
             format!("world: {}", clean(&self.world)),
             format!("kinds: {}", self.kinds.join(", ")),
             format!("steps of the run without faults: {all} ({})", steps.join(", ")),
-            self.tried(),
+            self.tried_words(),
         ];
         if self.random {
             let draw = "delays or the like are random here, and each placement is one draw of them: another \
@@ -182,7 +182,7 @@ impl Shown {
         [wrap(&title, "", "  ", style.width)].into_iter().chain(lines).collect()
     }
 
-    fn tried(&self) -> String {
+    fn tried_words(&self) -> String {
         let all = self.placements.iter().sum();
         let of = |(size, count): (usize, &u64)| match size {
             1 => format!("{} of 1 fault", group_digits(*count)),
@@ -231,7 +231,7 @@ impl Shown {
             sentences.push(format!(
                 "all {} of {} {kinds} tried: {} {verb}",
                 several(all, "placement"),
-                at_most(self.faults),
+                fault_limit(self.faults),
                 list(&hold)
             ));
             sentences.push(
@@ -243,7 +243,7 @@ impl Shown {
     }
 }
 
-fn at_most(faults: usize) -> String {
+fn fault_limit(faults: usize) -> String {
     if faults == 1 { "at most 1 fault".to_owned() } else { format!("at most {faults} faults") }
 }
 
@@ -316,11 +316,11 @@ impl Sort {
 /// How examples are made.
 struct Examples<'a> {
     exploration: &'a Exploration,
-    engine: Choice,
+    engine: EngineChoice,
     /// The name to run the scenario by, with changes.
     source: Option<Vec<String>>,
     folder: Option<&'a Scenarios>,
-    troubles: &'a RefCell<Troubles>,
+    warnings: &'a RefCell<Warnings>,
 }
 
 impl Examples<'_> {
@@ -362,7 +362,7 @@ impl Examples<'_> {
         let folder = self.folder.filter(|_| through_redis_rs);
         let seed = self.exploration.seed();
         let written = folder.map(|folder| folder.write(&scenario.validate()?, seed, self.engine));
-        let file = written.and_then(|written| self.troubles.borrow_mut().note(written));
+        let file = written.and_then(|written| self.warnings.borrow_mut().note(written));
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {
             faults: group.iter().map(|(kind, step)| [*kind, *step]).collect(),

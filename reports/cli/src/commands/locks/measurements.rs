@@ -16,7 +16,7 @@ use crate::error::CliError;
 const HEAD: &str = include_str!("measured.md");
 
 /// A flaw that was provoked in a library as its authors publish it.
-struct Measured {
+struct Measurement {
     /// The profile's name.
     library: &'static str,
     /// The versions, and what was done to which processes.
@@ -52,8 +52,8 @@ impl Figure {
     }
 
     /// The same figure of runs, in words.
-    fn simulated(self, outcome: &Outcome) -> String {
-        match (self, outcome.waited()) {
+    fn simulated_words(self, outcome: &Outcome) -> String {
+        match (self, outcome.longest_wait()) {
             (Self::Both(_), _) => duration(outcome.overlap()),
             (_, None) => "nobody waited".to_owned(),
             (_, Some(wait)) if wait.obtained => duration(wait.ns),
@@ -62,8 +62,8 @@ impl Figure {
     }
 }
 
-const MEASURED: &[Measured] = &[
-    Measured {
+const MEASURED: &[Measurement] = &[
+    Measurement {
         library: "redis-semaphore",
         done: "5.7.0 over ioredis 5.11.1, three nodes; the process of one node was stopped for 13 s",
         figure: Figure::Both(Duration::from_millis(5_300)),
@@ -71,7 +71,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "redis-semaphore",
         done: "5.7.0 over ioredis 5.11.1, three nodes; the process of one node was killed",
         figure: Figure::Both(Duration::from_millis(9_040)),
@@ -79,7 +79,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "redis-semaphore",
         done: "5.8.0 over ioredis 6.0.0, three nodes; the process of one node was killed",
         figure: Figure::Both(Duration::from_millis(8_540)),
@@ -87,7 +87,7 @@ const MEASURED: &[Measured] = &[
         sets: &[("lock.reconnect", "ioredis-6")],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "bull",
         done: "4.15.0 over ioredis 5.11.1, one node; a proxy held back what a worker and the node sent each other, from the \
                first renewal of a job of 2 min on, for 100 s; another worker's job takes 20 s",
@@ -96,7 +96,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "bull",
         done: "4.15.0 over ioredis 5.11.1 with `maxRetriesPerRequest` 3, the same jobs; the node was killed right before \
                the first renewal, and started again 3 s later",
@@ -105,7 +105,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "redlock-py",
         done: "1.0.8 over redis-py 8.1.0 with a timeout of 0.1 s, five nodes; one message, by which a client \
                cleaned up after an attempt that had failed, was held back for 3 s on its way to one node",
@@ -114,7 +114,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "rueidislock",
         done: "1.0.76 with `KeyMajority` 1 and `DisableCache`, one node whose wall clock was 3 s ahead",
         figure: Figure::Both(Duration::from_millis(507)),
@@ -122,7 +122,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "rueidislock",
         done: "the same without `DisableCache`",
         figure: Figure::Both(Duration::from_millis(24)),
@@ -133,7 +133,7 @@ const MEASURED: &[Measured] = &[
              not modelled. Here a holder finds out when it extends, every 2.5 s, as with `DisableCache`.",
         ),
     },
-    Measured {
+    Measurement {
         library: "rueidislock",
         done: "1.0.76 with `KeyMajority` 1 and `DisableCache`, one node whose wall clock was 6 s ahead",
         figure: Figure::Both(Duration::from_millis(1_550)),
@@ -141,7 +141,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "redis-py",
         done: "8.0.0 with `blocking_timeout=3`, one node; a proxy ended the connection when the node had executed the \
                first SET, and before the reply",
@@ -150,7 +150,7 @@ const MEASURED: &[Measured] = &[
         sets: &[],
         differs: None,
     },
-    Measured {
+    Measurement {
         library: "symfony-lock",
         done: "7.1.1 over predis 2.4.0, one node, a lock of 5 s; the process was killed before the second command \
                of `acquire()`, and 6 s later somebody looked what was left",
@@ -162,7 +162,7 @@ const MEASURED: &[Measured] = &[
 ];
 
 /// The figure that was measured of the flaw that a scenario shows as it stands, in words; nothing if there is none.
-pub(super) fn of(scenario: &str) -> Option<String> {
+pub(super) fn measured_words(scenario: &str) -> Option<String> {
     let row = MEASURED.iter().find(|row| row.scenario == scenario && row.sets.is_empty());
     row.map(|row| row.figure.words())
 }
@@ -171,14 +171,14 @@ pub(super) fn of(scenario: &str) -> Option<String> {
 pub(super) fn part(locks: &[Descriptor]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
     for row in MEASURED {
-        let outcome = Outcome::of(row.scenario, row.sets)?;
+        let outcome = Outcome::simulate(row.scenario, row.sets)?;
         writeln!(
             text,
             "| {} | {} | {} | {}{} | `{}` |",
             row.name(locks),
             row.done,
             row.figure.words(),
-            row.figure.simulated(&outcome),
+            row.figure.simulated_words(&outcome),
             row.differs.map(|why| format!(": {why}")).unwrap_or_default(),
             row.command()
         )
@@ -187,7 +187,7 @@ pub(super) fn part(locks: &[Descriptor]) -> Result<String, CliError> {
     Ok(text)
 }
 
-impl Measured {
+impl Measurement {
     /// What people call the library, as a link to what else is known of it.
     fn name(&self, locks: &[Descriptor]) -> String {
         let lock = locks.iter().find(|lock| lock.name == self.library);
@@ -218,7 +218,7 @@ mod tests {
                 let measured = u64::try_from(measured.as_nanos()).unwrap_or(u64::MAX);
                 simulated.abs_diff(measured).saturating_mul(FIFTH) <= measured
             };
-            match (self, outcome.waited()) {
+            match (self, outcome.longest_wait()) {
                 (Self::Both(both), _) => near(both, outcome.overlap()),
                 (Self::Nobody(nobody), Some(wait)) if wait.obtained => near(nobody, wait.ns),
                 (Self::Never, wait) => wait.is_some_and(|wait| !wait.obtained),
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn a_run_is_near_what_was_measured_or_it_is_said_why_not() {
         for row in MEASURED {
-            let outcome = Outcome::of(row.scenario, row.sets).expect(row.scenario);
+            let outcome = Outcome::simulate(row.scenario, row.sets).expect(row.scenario);
             let is_near = row.figure.is_near(&outcome);
             assert_eq!(
                 is_near,
                 row.differs.is_none(),
                 "{}: {}",
                 row.command(),
-                row.figure.simulated(&outcome)
+                row.figure.simulated_words(&outcome)
             );
         }
     }

@@ -6,23 +6,23 @@ use crate::output;
 
 /// Errors so far.
 #[derive(Default)]
-pub(crate) struct Troubles(Vec<CliError>);
+pub(crate) struct Warnings(Vec<CliError>);
 
-impl Troubles {
+impl Warnings {
     /// Goes on without what failed.
     pub(crate) fn note<T>(&mut self, result: Result<T, CliError>) -> Option<T> {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
     /// Says all of them.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn print(&self) {
         self.0.iter().for_each(|error| output::inform(&format!("error: {error}")));
     }
 
     /// The last is the command's own error; those before it are said here.
-    pub(crate) fn none(mut self) -> Result<(), CliError> {
+    pub(crate) fn into_result(mut self) -> Result<(), CliError> {
         let last = self.0.pop();
-        self.tell();
+        self.print();
         last.map_or(Ok(()), Err)
     }
 }

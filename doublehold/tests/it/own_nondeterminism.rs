@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use doublehold::check::{
-    CheckError, Checked, Client, Existing, Guard, MultiplexedConnection, Outside, Predicate, Wanted, World,
-    check,
+    CheckError, Checked, Client, Existing, Guard, MultiplexedConnection, Nondeterminism, Predicate, Wanted,
+    World, check,
 };
 use redis::RedisResult;
 
@@ -68,9 +68,9 @@ fn checked(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Result<Che
 
 /// The reason why a check does not pass, of which `own` is the cause.
 #[track_caller]
-fn refused(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Outside {
+fn refused(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Nondeterminism {
     match checked(own) {
-        Err(CheckError::Outside(outside)) => outside,
+        Err(CheckError::Nondeterminism(outside)) => outside,
         Err(other) => panic!("{other}"),
         Ok(checked) => panic!("it is green: {checked}"),
     }
@@ -82,7 +82,7 @@ fn a_lock_that_sleeps_in_real_time_is_no_pass() {
         thread::sleep(Duration::from_micros(300));
         ttl.as_millis()
     });
-    assert!(matches!(sleeps, Outside::Waits(_)), "{sleeps}");
+    assert!(matches!(sleeps, Nondeterminism::Waits(_)), "{sleeps}");
     let said = sleeps.to_string();
     assert!(said.starts_with("the lock's code waits in real time: the run from seed "), "{said}");
     assert!(said.ends_with("sleep, spawn and connect through its client"), "{said}");
@@ -91,7 +91,7 @@ fn a_lock_that_sleeps_in_real_time_is_no_pass() {
 #[test]
 fn a_lock_that_waits_for_real_threads_is_no_pass() {
     let waits = refused(|ttl| thread::spawn(move || ttl.as_millis()).join().expect("a sum"));
-    assert!(matches!(waits, Outside::Waits(_)), "{waits}");
+    assert!(matches!(waits, Nondeterminism::Waits(_)), "{waits}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_lock_that_reads_the_real_clock_is_no_pass() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
         ttl.as_millis() + u128::from(now.subsec_micros() % 1_000)
     });
-    assert!(matches!(reads, Outside::Another(_)), "{reads}");
+    assert!(matches!(reads, Nondeterminism::OtherRun(_)), "{reads}");
     let said = reads.to_string();
     assert!(said.starts_with("the lock's code is not deterministic: the run from seed "), "{said}");
     assert!(said.contains("reads a real clock or real randomness, or keeps state between runs"), "{said}");
@@ -110,7 +110,7 @@ fn a_lock_that_reads_the_real_clock_is_no_pass() {
 fn a_lock_that_counts_in_a_static_is_no_pass() {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let counts = refused(|ttl| ttl.as_millis() + u128::from(CALLS.fetch_add(1, Ordering::Relaxed)));
-    assert!(matches!(counts, Outside::Another(_)), "{counts}");
+    assert!(matches!(counts, Nondeterminism::OtherRun(_)), "{counts}");
 }
 
 /// Two threads that do nothing but take processors away, allocate and give back.
@@ -180,11 +180,11 @@ fn timed(is_given_back: Back, whole_seconds: bool) -> Result<Checked, CheckError
 fn a_lock_that_compares_real_time_with_its_lease_is_no_pass() {
     for whole_seconds in [false, true] {
         let outside = match timed(|since, lease| since.elapsed() < lease, whole_seconds) {
-            Err(CheckError::Outside(outside)) => outside,
+            Err(CheckError::Nondeterminism(outside)) => outside,
             Err(other) => panic!("{other}"),
             Ok(checked) => panic!("it is green: {checked}"),
         };
-        assert_eq!(outside, Outside::RealTime);
+        assert_eq!(outside, Nondeterminism::RealTime);
         let said = outside.to_string();
         assert!(said.starts_with("the lock's code reads a real clock"), "{said}");
         assert!(said.ends_with("take the time from its client"), "{said}");

@@ -14,8 +14,10 @@ use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{KeyOrigin, KeySpan, Report};
 
-use crate::twins::edit::{after, before, event, expires, fault, granted, happens, host, key, rewrite, wait};
-use crate::twins::{run, table};
+use crate::counterfactual_pairs::edit::{
+    after, before, event, expires, fault, granted, happens, host, key, rewrite, wait,
+};
+use crate::counterfactual_pairs::{run, table};
 
 /// A fact that is put elsewhere, and the account then; `SAME` if it is as before.
 struct Moved {

@@ -12,7 +12,7 @@ use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_text::clean;
 
-use crate::engine::Choice;
+use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
@@ -24,26 +24,26 @@ const KEPT_MAX_BYTES: u64 = 4 << 30;
 const NAMES: u32 = 1_000;
 
 /// Where a search keeps what it found so far.
-pub(super) struct Kept {
+pub(super) struct Checkpoint {
     /// Named by the user.
     file: Option<String>,
     /// What is in it.
     text: Option<String>,
 }
 
-impl Kept {
+impl Checkpoint {
     /// Reads the file if it is there; otherwise sees whether it can be.
-    pub(super) fn open(file: Option<&str>) -> Result<Kept, CliError> {
-        let Some(path) = file else { return Ok(Kept { file: None, text: None }) };
+    pub(super) fn open(file: Option<&str>) -> Result<Checkpoint, CliError> {
+        let Some(path) = file else { return Ok(Checkpoint { file: None, text: None }) };
         let text = if Path::new(path).exists() {
-            Some(read(path)?)
+            Some(read_file(path)?)
         } else {
             let folder = Path::new(path).parent().filter(|it| !it.as_os_str().is_empty());
             try_to_write(folder.unwrap_or(Path::new(".")))
-                .map_err(|source| failed("the search", Path::new(path), source))?;
+                .map_err(|source| output_error("the search", Path::new(path), source))?;
             None
         };
-        Ok(Kept { file: Some(path.to_owned()), text })
+        Ok(Checkpoint { file: Some(path.to_owned()), text })
     }
 
     /// Whether the user named a file.
@@ -52,7 +52,7 @@ impl Kept {
     }
 
     /// What was found before, or nothing.
-    pub(super) fn begun(&self, exploration: &Exploration) -> Result<Explored, CliError> {
+    pub(super) fn resume_or_begin(&self, exploration: &Exploration) -> Result<Explored, CliError> {
         let Some(text) = &self.text else { return Ok(exploration.begin()) };
         exploration.resume(text).map_err(|error| unusable(self.file.as_deref().unwrap_or_default(), &error))
     }
@@ -74,7 +74,7 @@ impl Kept {
     }
 }
 
-fn read(path: &str) -> Result<String, CliError> {
+fn read_file(path: &str) -> Result<String, CliError> {
     let unreadable = |error: &dyn std::fmt::Display| unusable(path, error);
     let file = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !file.is_file() || file.len() > KEPT_MAX_BYTES {
@@ -105,11 +105,11 @@ fn fresh(name: &str) -> Result<String, CliError> {
         match is_free(&path) {
             Ok(_) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(failed("the search", Path::new(&path), source)),
+            Err(source) => return Err(output_error("the search", Path::new(&path), source)),
         }
     }
     let source = io::Error::other("there are too many of earlier searches");
-    Err(failed("the search", Path::new(&path(1)), source))
+    Err(output_error("the search", Path::new(&path(1)), source))
 }
 
 /// Where the scenarios of minimal placements go.
@@ -121,7 +121,12 @@ impl Scenarios {
     }
 
     /// Writes a scenario; returns its path.
-    pub(super) fn write(&self, scenario: &Scenario, seed: Seed, engine: Choice) -> Result<String, CliError> {
+    pub(super) fn write(
+        &self,
+        scenario: &Scenario,
+        seed: Seed,
+        engine: EngineChoice,
+    ) -> Result<String, CliError> {
         let name = format!("{}.toml", scenario.name);
         let path = self.0.file(&name);
         let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, engine, None)), scenario);
@@ -142,6 +147,6 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
     tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder).map(drop)
 }
 
-fn failed(what: &'static str, path: &Path, source: io::Error) -> CliError {
+fn output_error(what: &'static str, path: &Path, source: io::Error) -> CliError {
     CliError::Output { what, path: clean(&path.to_string_lossy()), source, hint: ELSEWHERE }
 }

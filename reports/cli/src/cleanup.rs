@@ -12,32 +12,32 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use crate::serve::Signals;
 use crate::stopping;
 
-static LEFTOVERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The list. While it is held the program does not end by a signal, so that a file can be moved and taken off at once.
-pub(crate) fn leftovers() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+pub(crate) fn unfinished_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static WATCH: Once = Once::new();
     if !stopping::is_listening() {
         WATCH.call_once(|| {
             // Without a thread to watch, signals end the program and leave files behind: better than no program.
-            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(sweep_when_stopped);
+            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(clean_up_when_stopped);
         });
     }
-    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn sweep_when_stopped() {
+fn clean_up_when_stopped() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
     let status = runtime.block_on(async { Some(Signals::listen().ok()?.next().await.exit_status()) });
     if let Some(status) = status {
-        sweep_and_exit(status);
+        clean_up_and_exit(status);
     }
 }
 
 /// Ends the program with this status, without leaving files behind.
-pub(crate) fn sweep_and_exit(status: i32) -> ! {
-    let leftovers = leftovers();
-    for file in leftovers.iter() {
+pub(crate) fn clean_up_and_exit(status: i32) -> ! {
+    let unfinished = unfinished_files();
+    for file in unfinished.iter() {
         let _ignored = fs::remove_file(file);
     }
     std::process::exit(status);

@@ -32,15 +32,15 @@ pub(crate) enum Color {
 
 /// Options of every command that shows something.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct OutputOptions {
     /// How to write the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
     #[command(flatten)]
-    look: Look,
+    look: StyleOptions,
 }
 
-impl Show {
+impl OutputOptions {
     /// What the place that standard output goes to can show.
     pub(crate) fn style(self) -> Style {
         self.look.style()
@@ -49,7 +49,7 @@ impl Show {
 
 /// Options of a command that has formats of its own.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Look {
+pub(crate) struct StyleOptions {
     /// Draw with ASCII characters only (the default where the locale is not UTF-8)
     #[arg(long)]
     ascii: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Look {
     color: Color,
 }
 
-impl Look {
+impl StyleOptions {
     /// What the place that standard output goes to can show.
     pub(crate) fn style(self) -> Style {
         let terminal = std::io::stdout().is_terminal();

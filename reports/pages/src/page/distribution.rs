@@ -13,7 +13,7 @@ pub(crate) const FEWEST: f64 = 6.0;
 
 /// Durations, each with how often it is met.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spread {
+pub(crate) struct Distribution {
     /// How many were seen.
     pub(crate) count: u64,
     /// The longest, in seconds.
@@ -27,7 +27,7 @@ pub(crate) struct Spread {
     sum: f64,
 }
 
-impl Spread {
+impl Distribution {
     /// Adds durations of which each counts for so much.
     pub(crate) fn add(&mut self, durations: &Durations, each: f64) {
         self.count += durations.count;
@@ -53,11 +53,11 @@ impl Spread {
     /// another name.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let fewest = FEWEST.max(1.0 / (1.0 - share));
-        (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.reached(share)).flatten()
+        (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.quantile_at(share)).flatten()
     }
 
     /// The same, however few there are.
-    fn reached(&self, share: f64) -> Option<f64> {
+    fn quantile_at(&self, share: f64) -> Option<f64> {
         let wanted = self.mass * share;
         let mut below = 0.0;
         let reached = |(bucket, (mass, _)): (&u64, &(f64, f64))| {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_near_what_was_counted_and_never_above_the_longest() {
-        let mut spread = Spread::default();
+        let mut spread = Distribution::default();
         spread.add(&durations(&(1..=100).collect::<Vec<u64>>()), 1.0);
         for (share, expected) in [(0.5, 0.050), (0.9, 0.09), (0.99, 0.099)] {
             let got = spread.quantile(share).expect("there are some");
@@ -130,18 +130,18 @@ mod tests {
 
     #[test]
     fn a_rare_stratum_counts_little() {
-        let mut spread = Spread::default();
+        let mut spread = Distribution::default();
         spread.add(&durations(&[10; 10]), 0.999 / 10.0);
         spread.add(&durations(&[5_000; 1_000]), 0.001 / 1_000.0);
         assert!(spread.quantile(0.5).expect("some") < 0.011);
-        assert!(spread.reached(0.9995).expect("some") > 4.8);
+        assert!(spread.quantile_at(0.9995).expect("some") > 4.8);
         assert_eq!((spread.count, spread.quantile(0.99)), (1_010, None), "they say as much as ten");
     }
 
     /// A tenth of the deaths is seen in runs that count for nine tenths: what those say is worth ten of them.
     #[test]
     fn a_mean_of_strata_is_as_uncertain_as_its_heaviest_part() {
-        let mut spread = Spread::default();
+        let mut spread = Distribution::default();
         let (few, many) = ([100, 300, 200, 400, 500, 100, 300, 200, 400, 500], [2_000; 90]);
         spread.add(&durations(&few), 0.9 / 10.0);
         spread.add(&durations(&many), 0.1 / 90.0);
@@ -161,7 +161,7 @@ mod tests {
         for (count, median, high) in
             [(5, false, false), (6, true, false), (99, true, false), (100, true, true)]
         {
-            let mut spread = Spread::default();
+            let mut spread = Distribution::default();
             spread.add(&durations(&vec![7; count]), 0.25);
             assert_eq!(
                 (spread.quantile(0.5).is_some(), spread.quantile(0.99).is_some()),
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_quantile() {
-        let none = Spread::default();
+        let none = Distribution::default();
         assert_eq!((none.quantile(0.5), none.mean(), none.mean_error()), (None, None, None));
-        let mut one = Spread::default();
+        let mut one = Distribution::default();
         one.add(&durations(&[7]), 1.0);
         assert_eq!(one.mean_error(), None);
         assert!(one.steps().len() == 1);

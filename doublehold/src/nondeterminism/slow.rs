@@ -31,16 +31,17 @@ const SEED: Seed = Seed(1);
 
 /// True if real time makes a difference to the lock of this scenario.
 pub(super) fn tells_real_time<E: TakesLocks>(locks: &Registry<E::Env>, scenario: &Scenario) -> bool {
-    let granted = |lease: &Duration| Some((*lease, run::<E>(locks, scenario, *lease, Duration::ZERO)?));
+    let granted =
+        |lease: &Duration| Some((*lease, run_little_world::<E>(locks, scenario, *lease, Duration::ZERO)?));
     let first = LEASES.iter().filter_map(granted).find(|(_, run)| run.grants.count > 0);
     first.is_some_and(|(lease, at_once)| {
-        let slow = run::<E>(locks, scenario, lease, lease + lease / 10);
+        let slow = run_little_world::<E>(locks, scenario, lease, lease + lease / 10);
         slow.is_some_and(|slow| slow.trace_hash != at_once.trace_hash)
     })
 }
 
 /// The little world, with so much real time each time; `None` if it cannot be made of this lock.
-fn run<E: TakesLocks>(
+fn run_little_world<E: TakesLocks>(
     locks: &Registry<E::Env>,
     scenario: &Scenario,
     lease: Duration,

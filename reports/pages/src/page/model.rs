@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: [Predicate; 6] = every!(Predicate: P2, P1, P4, P3, WR,
 const POINTS_SHOWN: usize = Pairs::POINTS;
 
 /// One sweep's numbers.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct PageModel<'a> {
     pub(crate) results: &'a Results,
     pub(crate) examples: &'a [Example],
     /// Which part of the page it is, from 0.
@@ -46,8 +46,8 @@ pub(crate) struct Difference {
     pub(crate) undecided: u64,
 }
 
-impl<'a> Sheet<'a> {
-    pub(crate) fn of(part: usize, results: &'a Results, examples: &'a [Example]) -> Sheet<'a> {
+impl<'a> PageModel<'a> {
+    pub(crate) fn new(part: usize, results: &'a Results, examples: &'a [Example]) -> PageModel<'a> {
         let designs = results.header.designs.len().max(1) as u64;
         let mut points: Vec<u64> = results.cells.keys().map(|cell| cell / designs).collect();
         points.dedup();
@@ -55,19 +55,19 @@ impl<'a> Sheet<'a> {
             points.push(0);
         }
         let mut cells: BTreeMap<u64, Figures> =
-            results.cells.keys().map(|cell| (*cell, Figures::of(results, *cell))).collect();
+            results.cells.keys().map(|cell| (*cell, Figures::from_results(results, *cell))).collect();
         for point in points.iter().take(POINTS_SHOWN) {
             for cell in point * designs..(point + 1) * designs {
-                cells.entry(cell).or_insert_with(|| Figures::of(results, cell));
+                cells.entry(cell).or_insert_with(|| Figures::from_results(results, cell));
             }
         }
-        let apart = results.rank_designs(shown(&points), &COLUMNS, SURE);
-        Sheet { results, examples, part, cells, points, apart }
+        let apart = results.rank_designs(limit_points(&points), &COLUMNS, SURE);
+        PageModel { results, examples, part, cells, points, apart }
     }
 
     /// The points that have tables: all, or the first of many.
-    pub(crate) fn shown(&self) -> &[u64] {
-        shown(&self.points)
+    pub(crate) fn points_shown(&self) -> &[u64] {
+        limit_points(&self.points)
     }
 
     pub(crate) fn name(&self, design: usize) -> &'a str {
@@ -81,7 +81,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// The cells of a point by their ranks, and within a rank in the order of the study.
-    pub(crate) fn ranked(&self, point: u64) -> Vec<&Figures> {
+    pub(crate) fn cells_by_rank(&self, point: u64) -> Vec<&Figures> {
         let mut cells: Vec<&Figures> = self.at(point).collect();
         cells.sort_by_key(|cell| RANKED.map(|it| self.rank(cell, it).unwrap_or(usize::MAX)));
         cells
@@ -154,6 +154,6 @@ impl<'a> Sheet<'a> {
     }
 }
 
-fn shown(points: &[u64]) -> &[u64] {
+fn limit_points(points: &[u64]) -> &[u64] {
     if points.len() <= POINTS_SHOWN { points } else { &points[..1] }
 }

@@ -4,7 +4,7 @@ use doublehold_history::{ClientId, EventKind, KeyOp, NodeId, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 
 use super::{Moved, NONE, SAME};
-use crate::twins::edit::{
+use crate::counterfactual_pairs::edit::{
     after, before, deletes, deletion, end, expires, fault, granted, happens, host, key, rewrite,
 };
 

@@ -5,13 +5,13 @@ use doublehold_render::palette::PAPER;
 use doublehold_render::picture::view::View;
 use doublehold_text::duration;
 
-use super::inks::{self, FAINT, INK, VIOLATION};
-use super::insets::{Inset, insets};
-use super::lettering::{self, SIZE, wrapped};
+use super::colours::{self, FAINT, INK, VIOLATION};
+use super::lettering::{self, SIZE, wrap_text};
 use super::panel::Panel;
 use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
+use super::zoom::{ZoomPanel, find_zoom_panels};
 use super::{Options, clocks, legend};
 
 const MARGIN: f64 = 16.0;
@@ -21,7 +21,7 @@ const NUMBER: f64 = 7.0;
 const LABELS: f64 = 150.0;
 
 /// A figure while it is drawn, from top to bottom.
-struct Sheet<'v> {
+struct FigureLayout<'v> {
     view: &'v View,
     /// What all names in the markup begin with: a name must begin with a letter.
     id: String,
@@ -36,19 +36,19 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
     let width = f64::from(options.width.max(Options::NARROWEST));
     let id: String = options.id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').collect();
     let id = format!("figure-{id}");
-    let mut sheet = Sheet { view, id, width, below: MARGIN, paper: Paper::default() };
-    let insets = insets(view);
-    sheet.title();
-    sheet.run(&insets);
-    for (inset, sign) in insets.iter().zip('A'..) {
-        sheet.inset(inset, sign);
+    let mut layout = FigureLayout { view, id, width, below: MARGIN, paper: Paper::default() };
+    let zooms = find_zoom_panels(view);
+    layout.title();
+    layout.draw_run(&zooms);
+    for (zoom, sign) in zooms.iter().zip('A'..) {
+        layout.draw_zoom(zoom, sign);
     }
-    sheet.legend();
-    sheet.sentences();
-    sheet.finish()
+    layout.legend();
+    layout.sentences();
+    layout.finish()
 }
 
-impl Sheet<'_> {
+impl FigureLayout<'_> {
     fn finish(self) -> String {
         let id = &self.id;
         let attributes =
@@ -56,13 +56,13 @@ impl Sheet<'_> {
         let beneath = format!(
             "<style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
              stroke-linejoin:round}}</style>\n{}",
-            inks::definitions(id, self.view.lanes.clients.len())
+            colours::definitions(id, self.view.lanes.clients.len())
         );
         self.paper.into_svg((self.width, self.below + MARGIN), &attributes, &beneath)
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {
-        for line in wrapped(text, SIZE, self.width - 2.0 * MARGIN - indent) {
+        for line in wrap_text(text, SIZE, self.width - 2.0 * MARGIN - indent) {
             self.below += 16.0;
             self.paper.text((MARGIN + indent, self.below), Align::Start, attributes, &line);
         }
@@ -87,25 +87,26 @@ impl Sheet<'_> {
         (widest + 24.0).clamp(72.0, LABELS)
     }
 
-    fn scale(&self, rows: &[Row<'_>], inset: &Inset) -> Scale {
+    fn scale(&self, rows: &[Row<'_>], zoom: &ZoomPanel) -> Scale {
         let left = MARGIN + self.label_width(rows);
-        Scale { from: inset.from, to: inset.to, left, width: self.width - MARGIN - left }
+        Scale { from: zoom.from, to: zoom.to, left, width: self.width - MARGIN - left }
     }
 
-    /// The whole run, with the numbers of the sentences above and the signs of the insets below.
-    fn run(&mut self, insets: &[Inset]) {
-        let whole = Inset { from: doublehold_history::TrueNs(0), to: self.view.ended, words: String::new() };
+    /// The whole run, with the numbers of the sentences above and the signs of the zoom panels below.
+    fn draw_run(&mut self, zooms: &[ZoomPanel]) {
+        let whole =
+            ZoomPanel { from: doublehold_history::TrueNs(0), to: self.view.ended, words: String::new() };
         let top = self.below + 24.0;
         let rows = rows(self.view, top);
         let scale = self.scale(&rows, &whole);
         self.panel(&rows, scale);
         let bottom = self.below - 28.0;
-        for (inset, sign) in insets.iter().zip('A'..) {
-            let (x, end) = (scale.x(inset.from), scale.x(inset.to));
+        for (zoom, sign) in zooms.iter().zip('A'..) {
+            let (x, end) = (scale.x(zoom.from), scale.x(zoom.to));
             let area = Box2 { x, y: top, width: (end - x).max(1.0), height: bottom - top };
             let attributes =
                 format!(r#"fill="none" stroke="{INK}" stroke-width="0.8" stroke-dasharray="2 2""#);
-            self.paper.rect(area, &attributes, &inset.words);
+            self.paper.rect(area, &attributes, &zoom.words);
             let attributes = r#"class="label" font-weight="bold""#;
             self.paper.text(
                 ((x + end) / 2.0, self.below - 3.0),
@@ -114,24 +115,24 @@ impl Sheet<'_> {
                 &sign.to_string(),
             );
         }
-        if !insets.is_empty() {
+        if !zooms.is_empty() {
             self.below += 14.0;
         }
         self.below = clocks::draw(&mut self.paper, self.view, scale, self.below);
     }
 
-    fn inset(&mut self, inset: &Inset, sign: char) {
-        let span = inset.to.since(inset.from);
+    fn draw_zoom(&mut self, zoom: &ZoomPanel, sign: char) {
+        let span = zoom.to.since(zoom.from);
         let title = format!(
             "{sign}: {}. {} to {}, {} wide",
-            inset.words,
-            instant(inset.from),
-            instant(inset.to),
+            zoom.words,
+            instant(zoom.from),
+            instant(zoom.to),
             duration(span)
         );
         self.paragraph(&title, 0.0, r#"font-weight="bold""#);
         let rows = rows(self.view, self.below + 26.0);
-        let scale = self.scale(&rows, inset);
+        let scale = self.scale(&rows, zoom);
         self.panel(&rows, scale);
     }
 
@@ -164,7 +165,7 @@ impl Sheet<'_> {
         let lines: Vec<_> =
             self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
         let wanted: Vec<f64> = lines.iter().map(|(line, _)| scale.x(line.at)).collect();
-        let places = beside(&wanted, MARGIN + NUMBER, scale.right());
+        let places = place_numbers(&wanted, MARGIN + NUMBER, scale.right_edge());
         for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
@@ -218,7 +219,7 @@ impl Sheet<'_> {
 
 /// Places for numbers that want to be at these: beside each other where they would collide, closer where they would
 /// not all fit, and none beyond an edge.
-fn beside(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
+fn place_numbers(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
     const APART: f64 = 16.0;
     let gaps = wanted.len().saturating_sub(1).max(1);
     let apart = APART.min((right - left) / gaps as f64);
@@ -242,15 +243,15 @@ mod tests {
 
     #[test]
     fn numbers_that_collide_stand_beside_each_other() {
-        assert_eq!(beside(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
-        assert_eq!(beside(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
-        assert_eq!(beside(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
-        assert!(beside(&[], 0.0, 100.0).is_empty());
+        assert_eq!(place_numbers(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
+        assert_eq!(place_numbers(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
+        assert_eq!(place_numbers(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
+        assert!(place_numbers(&[], 0.0, 100.0).is_empty());
     }
 
     #[test]
     fn numbers_that_do_not_fit_stand_closer_and_none_is_beyond_an_edge() {
-        assert_eq!(beside(&[99.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
-        assert_eq!(beside(&[40.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+        assert_eq!(place_numbers(&[99.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+        assert_eq!(place_numbers(&[40.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
     }
 }

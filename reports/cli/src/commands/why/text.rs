@@ -6,7 +6,7 @@
 //! which nothing was decided, one at most has a mark (Bonferroni: each comparison has its part of that hundredth). The
 //! futures of neighbouring moments share their seeds, which makes chance differences smaller and the test more careful.
 
-use doublehold_render::layout::{columns, left, right, wrap};
+use doublehold_render::layout::{align_left, align_right, columns, wrap};
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::why::{Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why};
 use doublehold_statistics::{
@@ -38,8 +38,8 @@ fn moments(points: &[Point], width: usize) -> String {
     let jumps = jumps(points);
     for (place, point) in points.iter().enumerate() {
         let mark = if jumps.contains(&place) { "<==" } else { "" };
-        let at = right(&duration(point.at.0), 12);
-        let head = format!("{at}  {:>4} of {FUTURES}  {}  ", point.same, left(mark, 3));
+        let at = align_right(&duration(point.at.0), 12);
+        let head = format!("{at}  {:>4} of {FUTURES}  {}  ", point.same, align_left(mark, 3));
         text += &row(&head, &point.happened.join("; "), width);
     }
     let (head, what) = match jumps.is_empty() {
@@ -84,13 +84,13 @@ fn changes(why: &Why, width: usize) -> String {
     );
     let mut text = format!("\n{}\n", wrap(&title, "", "", width));
     text += "  this run  others\n";
-    let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::of(changed, base)).collect();
+    let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::new(changed, base)).collect();
     for (changed, verdict) in why.changes.iter().zip(&verdicts) {
         let counts = match changed.came {
             ChangeOutcome::Gone(tried) => share(tried),
             ChangeOutcome::Still | ChangeOutcome::NoLock => String::new(),
         };
-        let head = format!("  {}  {}  ", left(verdict.word(), 8), left(&counts, COUNTS));
+        let head = format!("  {}  {}  ", align_left(verdict.word(), 8), align_left(&counts, COUNTS));
         let doubted = changed.caveat.filter(|_| *verdict == Verdict::Moot);
         let caveat = doubted.map_or(String::new(), |it| format!(" ({})", caveat(it)));
         let what = format!("{}{caveat}", changed.what);
@@ -149,7 +149,7 @@ enum Verdict {
 impl Verdict {
     const ALL: [Verdict; 7] = every!(Verdict: Gone, Rarer, Moves, Luck, Moot, NoLock, Still);
 
-    fn of(changed: &TriedChange, base: TrialCounts) -> Verdict {
+    fn new(changed: &TriedChange, base: TrialCounts) -> Verdict {
         let tried = match changed.came {
             ChangeOutcome::Still => return Verdict::Still,
             ChangeOutcome::NoLock => return Verdict::NoLock,
@@ -257,7 +257,7 @@ mod tests {
 
     fn verdict(came: ChangeOutcome, caveat: Option<Caveat>) -> Verdict {
         let changed = TriedChange { what: "with a change".to_owned(), caveat, came };
-        Verdict::of(&changed, tried(120, 120))
+        Verdict::new(&changed, tried(120, 120))
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         }
         let changed =
             TriedChange { what: String::new(), caveat: None, came: ChangeOutcome::Gone(tried(0, 0)) };
-        assert_eq!(Verdict::of(&changed, tried(4, 4)), Verdict::Luck, "four are soon none by chance");
+        assert_eq!(Verdict::new(&changed, tried(4, 4)), Verdict::Luck, "four are soon none by chance");
     }
 
     #[test]

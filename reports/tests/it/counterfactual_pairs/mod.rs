@@ -98,7 +98,7 @@ fn wrong(is_about: About, twin: &Twin) -> Vec<String> {
 }
 
 fn table(file: &str) -> Table {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/twins").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/counterfactual_pairs").join(file);
     let text = std::fs::read_to_string(&path).expect("a file of this folder");
     toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
