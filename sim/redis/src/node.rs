@@ -12,11 +12,11 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::config::{BootError, NodeConfig};
+use crate::config::{BootError, NodeConfig, Persistence};
 use crate::config_file;
 use crate::core::{Core, Peer, ReplicationId, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::{self, Persistence};
+use crate::persistence;
 use crate::replication;
 use crate::server;
 use crate::shared::{Shared, random_id};

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::config::BootError;
+use crate::config::{BootError, Persistence};
 use crate::core::{Core, Session, WallMicros};
 use crate::machine::Machine;
 use crate::resp::RequestBuffer;
@@ -37,32 +37,7 @@ const LONGEST_POSTPONEMENT_SECONDS: i64 = 2;
 /// Loading feeds the parser in pieces, so that a file of any size fits its bound on unparsed bytes.
 const LOAD_PIECE_BYTES: usize = 64 << 10;
 
-/// Whether and how a node keeps its data on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Persistence {
-    /// Nothing is kept: a restarted node is empty.
-    #[default]
-    None,
-    /// `appendonly yes`, `appendfsync no`.
-    AofNo,
-    /// `appendonly yes`, `appendfsync everysec`.
-    AofEverysec,
-    /// `appendonly yes`, `appendfsync always`.
-    AofAlways,
-    /// `appendonly no`, `save SECONDS 1`: see [`NodeConfig::snapshot_interval`](crate::NodeConfig::snapshot_interval).
-    Rdb,
-}
-
 impl Persistence {
-    /// The value of `appendfsync`, for CONFIG GET and INFO.
-    pub(crate) fn append_fsync(self) -> &'static str {
-        match self {
-            Persistence::AofNo => "no",
-            Persistence::AofAlways => "always",
-            Persistence::None | Persistence::AofEverysec | Persistence::Rdb => "everysec",
-        }
-    }
-
     /// The file that a new process loads.
     pub(crate) fn file(self) -> Option<&'static str> {
         match self {

@@ -21,9 +21,10 @@ use keys::Acknowledged;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::call::{Call, Known, poll_call, poll_leave};
+use crate::config::Persistence;
 use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::{Aof, Persistence};
+use crate::persistence::Aof;
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;

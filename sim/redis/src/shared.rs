@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::config::NodeConfig;
+use crate::config::{NodeConfig, Persistence};
 use crate::config_file;
 use crate::core::{Core, Peer, Session, WallMicros};
 use crate::machine::{Machine, TICK};
-use crate::persistence::{self, Aof, Persistence};
+use crate::persistence::{self, Aof};
 use crate::replication::{Links, Patience};
 use crate::snapshots;
 use crate::wait::{Wakers, first};

@@ -5,75 +5,11 @@
 //! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
 //! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use super::command::CommandSpec;
-use super::commands::blocking::Wish;
 use super::context::Context;
 use super::session::SessionKind;
+use super::state::{Unblocked, Waiter, Wish};
 use super::{Core, Session, WallMicros};
 use crate::resp::reply;
-
-/// Why a client waits no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unblocked {
-    /// Its reply is there.
-    Answered,
-    /// The same, and after that its connection is to end.
-    Closing,
-}
-
-/// All that wait.
-#[derive(Debug, Default)]
-pub(crate) struct Blocked {
-    waiters: BTreeMap<u64, Waiter>,
-    /// Who waits for a key, in the order in which they came.
-    queues: BTreeMap<(usize, Vec<u8>), VecDeque<u64>>,
-    /// Keys that somebody waits for and that have appeared, in that order.
-    ready: VecDeque<(usize, Vec<u8>)>,
-    /// Sessions that wait no more and have not been told.
-    released: BTreeMap<u64, Unblocked>,
-}
-
-/// One client that waits.
-#[derive(Debug)]
-struct Waiter {
-    /// Its connection as it was when it began to wait.
-    session: Session,
-    spec: &'static CommandSpec,
-    keys: Vec<Vec<u8>>,
-    wish: Wish,
-}
-
-impl Blocked {
-    pub(crate) fn len(&self) -> usize {
-        self.waiters.len()
-    }
-
-    pub(crate) fn has(&self, session: u64) -> bool {
-        self.waiters.contains_key(&session)
-    }
-
-    /// Forgets a waiter, and hands it out.
-    fn remove(&mut self, session: u64) -> Option<Waiter> {
-        let waiter = self.waiters.remove(&session)?;
-        for key in &waiter.keys {
-            let place = (waiter.session.db, key.clone());
-            let Some(queue) = self.queues.get_mut(&place) else { continue };
-            queue.retain(|other| *other != session);
-            if queue.is_empty() {
-                self.queues.remove(&place);
-            }
-        }
-        Some(waiter)
-    }
-
-    /// A session is gone: it waits for nothing.
-    pub(crate) fn forget(&mut self, session: u64) {
-        self.remove(session);
-        self.released.remove(&session);
-    }
-}
 
 impl Context<'_> {
     /// Whether this command may wait at all: one of a transaction, a script or a master may not.

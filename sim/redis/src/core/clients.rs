@@ -3,35 +3,11 @@
 //!
 //! Not modelled: sizes of buffers, but for the request of who asks; file descriptors.
 
-use super::command::CommandSpec;
 use super::session::SessionKind;
+use super::state::{Client, Tracked};
 use super::subscriptions::Counts;
-use super::tracking::Tracked;
 use super::{Next, Session, WallMicros};
 use crate::resp::Protocol;
-
-/// One connection as others see it.
-#[derive(Clone, Debug)]
-pub(crate) struct Client {
-    addr: String,
-    connected_at: WallMicros,
-    /// When it last sent a command.
-    seen_at: WallMicros,
-    name: Vec<u8>,
-    db: usize,
-    protocol: Protocol,
-    /// Commands between MULTI and EXEC.
-    queued: Option<usize>,
-    no_evict: bool,
-    is_replica: bool,
-    is_monitor: bool,
-    /// Whether it wants replies, and with them what is pushed.
-    pub(crate) is_answered: bool,
-    /// What was pushed to it and not taken yet.
-    pub(crate) outbox: Vec<u8>,
-    /// `None`: the last one was no command at all.
-    last_command: Option<&'static CommandSpec>,
-}
 
 impl Client {
     pub(crate) fn new(session: &Session) -> Client {
@@ -55,7 +31,7 @@ impl Client {
     /// What the command did to the connection. Called for every one: must be cheap.
     pub(crate) fn executed(&mut self, session: &Session, now: WallMicros, next: &Next) {
         self.seen_at = now;
-        self.last_command = session.last_command;
+        self.last_command = session.last_command.map(|command| command.full_name);
         self.db = session.db;
         self.protocol = session.protocol;
         self.queued = session.multi.as_ref().map(|multi| multi.queue.len());
@@ -137,7 +113,7 @@ impl Client {
             self.queued.map_or(-1, |queued| queued as i64),
             held.request,
             held.arguments,
-            self.last_command.map_or("NULL", |command| command.full_name),
+            self.last_command.unwrap_or("NULL"),
             tracked.map_or(-1, |tracked| tracked.redirect as i64),
             if self.protocol == Protocol::Two { 2 } else { 3 },
         )

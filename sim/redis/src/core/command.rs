@@ -110,6 +110,9 @@ impl CommandSpec {
     }
 }
 
+/// Finds the command that a request names.
+pub(crate) type Lookup = fn(&Args<'_>, Version) -> Result<&'static CommandSpec, LookupError>;
+
 /// Why there is no such command.
 pub(crate) enum LookupError {
     UnknownCommand,

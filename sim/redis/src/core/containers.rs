@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::keyspace::Entry;
-use super::notify::Class;
 use super::observer::Stored;
+use super::state::Class;
 use super::values::Container;
 
 impl Context<'_> {

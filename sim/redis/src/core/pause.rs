@@ -9,24 +9,9 @@
 use super::command::{CommandSpec, MAY_REPLICATE, WRITE};
 use super::commands::scripting;
 use super::session::SessionKind;
+use super::state::{Pause, Paused};
 use super::{Core, Session, WallMicros};
 use crate::resp::Args;
-
-/// A pause under way. The stricter of two wins, and the longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pause {
-    pub(crate) of: Paused,
-    /// Milliseconds since the epoch, which still belong to it.
-    pub(crate) until_ms: i64,
-}
-
-/// The requests that wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Paused {
-    /// Those that may write, and those that go to replicas without writing.
-    Writes,
-    All,
-}
 
 impl Core {
     pub(crate) fn pause(&mut self, pause: Pause, now: WallMicros) {

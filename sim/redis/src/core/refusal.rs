@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::command::{BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, READ_ONLY, STALE_OK, SUBSCRIBED_OK, WRITE};
 use super::commands::scripting;
-use super::context::errors;
+use super::errors;
 use super::session::SessionKind;
 use super::{Core, LinkState, Origin, Role, Session};
 use crate::resp::{Args, Protocol};

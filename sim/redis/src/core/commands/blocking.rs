@@ -5,40 +5,14 @@
 
 use super::integer_or_reply;
 use super::lists::{self, pop_name};
-use super::sorted_sets::{self, Extreme};
-use crate::core::Next;
-use crate::core::blocked::Unblocked;
-use crate::core::context::{Context, errors};
-use crate::core::keyspace::Value;
-use crate::core::notify::Class;
-use crate::core::values::{End, List};
+use super::sorted_sets;
+use crate::core::context::Context;
+use crate::core::state::{Class, Unblocked, Wish};
+use crate::core::values::{End, Extreme, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, double, reply};
 
-/// What a client waits for.
-#[derive(Clone, Debug)]
-pub(crate) enum Wish {
-    /// One element of a list, or up to so many.
-    Elements { end: End, count: Option<usize> },
-    /// An element that goes to another list.
-    Move { ends: (End, End), destination: Vec<u8>, is_rpoplpush: bool },
-    /// One member of a sorted set, or up to so many.
-    Members { from: Extreme, count: Option<usize> },
-    /// Replicas that have acknowledged the stream up to here: WAIT. The node's links know when they have.
-    Replicas { offset: u64 },
-    /// The same of files: WAITAOF.
-    Files { offset: u64 },
-}
-
 impl Wish {
-    /// Whether a value of this type can fulfil it.
-    pub(crate) fn is_for(&self, value: &Value) -> bool {
-        match self {
-            Wish::Elements { .. } | Wish::Move { .. } => matches!(value, Value::List(_)),
-            Wish::Members { .. } => matches!(value, Value::SortedSet(_)),
-            Wish::Replicas { .. } | Wish::Files { .. } => false,
-        }
-    }
-
     /// Takes what is wished for from the key, which has it, and answers with it.
     pub(crate) fn serve(&self, ctx: &mut Context<'_>, key: &[u8], out: &mut Vec<u8>) {
         match self {

@@ -1,9 +1,10 @@
 //! What the server knows of its connections, and how it ends them: CLIENT LIST, CLIENT INFO and CLIENT KILL.
 
 use super::server::verbatim;
-use crate::core::Next;
-use crate::core::clients::{Circumstances, Client, ClientKind, Held, Wanted};
-use crate::core::context::{Context, c_string, errors};
+use crate::core::clients::{Circumstances, ClientKind, Held, Wanted};
+use crate::core::context::{Context, c_string};
+use crate::core::state::Client;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// CLIENT INFO.

@@ -1,8 +1,8 @@
 //! What commands about lists, sets and sorted sets have in common.
 
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::context::{Context, LOOK_BYTES};
 use crate::core::values::Container;
+use crate::core::{Next, errors};
 use crate::resp::reply;
 
 /// Answers with what is at `key`, or that it is of another type.

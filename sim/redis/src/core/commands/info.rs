@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::core::statistics::Calls;
+use crate::core::state::Calls;
 use crate::core::subscriptions::Topic;
 use crate::core::{Core, LinkState, Role, WallMicros};
 

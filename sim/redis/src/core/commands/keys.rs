@@ -1,11 +1,10 @@
 //! Keys of any type, and whole databases.
 
 use super::pattern;
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
-use crate::core::scan_order;
+use crate::core::context::{Context, LOOK_BYTES};
 use crate::core::session::SessionKind;
+use crate::core::state::Class;
+use crate::core::{Next, errors, scan_order};
 use crate::resp::{Args, reply};
 
 /// DEL key …, UNLINK key …: no difference where memory is freed at once.

@@ -1,6 +1,6 @@
 //! Numbers among a command's arguments, with the errors that Redis has for what is none.
 
-use crate::core::context::errors;
+use crate::core::errors;
 use crate::resp::{double, integer, reply};
 
 /// The error for a count that is negative.

@@ -2,7 +2,7 @@
 
 use crate::core::Next;
 use crate::core::context::Context;
-use crate::core::pause::{Pause, Paused};
+use crate::core::state::{Pause, Paused};
 use crate::resp::{Args, integer, reply};
 
 /// CLIENT PAUSE milliseconds [WRITE|ALL].

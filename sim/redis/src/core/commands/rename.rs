@@ -1,9 +1,9 @@
 //! Keys that get another name, another database, or a copy.
 
 use super::connection::database_or_reply;
-use crate::core::Next;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// RENAME key newkey.

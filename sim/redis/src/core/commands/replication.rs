@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::blocking::Wish;
 use super::integer_or_reply;
-use crate::core::context::{Context, c_string, errors};
-use crate::core::{LinkState, Next, Role, reply_files};
+use crate::core::context::{Context, c_string};
+use crate::core::state::Wish;
+use crate::core::{LinkState, Next, Role, errors, reply_files};
 use crate::resp::{Args, integer, reply};
 
 /// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{integer_or_reply, pattern};
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, c_string, errors};
+use crate::core::context::{Context, LOOK_BYTES, c_string};
 use crate::core::keyspace::Hash;
 use crate::core::scan_order::ScanOrder;
 use crate::core::values::{Container, Set, SortedSet};
+use crate::core::{Next, errors};
 use crate::resp::{Args, double, reply};
 
 /// How many names a call looks at if it does not say.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::info;
 use super::pattern;
-use crate::core::context::{Context, c_string, errors};
+use crate::core::context::{Context, c_string};
 use crate::core::limits::memory;
 use crate::core::settings::switch;
-use crate::core::{Core, CoreConfig, KeptSettings, KeyEvents, Next, Role};
+use crate::core::{Core, CoreConfig, KeptSettings, KeyEvents, Next, Role, errors};
 use crate::resp::{Args, Protocol, integer, reply};
 
 /// A text: `$len`, or `=len` with its format in RESP3.

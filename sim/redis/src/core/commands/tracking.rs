@@ -1,9 +1,9 @@
 //! CLIENT TRACKING, TRACKINGINFO, CACHING and GETREDIR: what a client wants to be told of keys that it has cached.
 
 use super::integer_or_reply;
-use crate::core::Next;
-use crate::core::context::{Context, c_string, errors};
-use crate::core::tracking::{Options, Tracked};
+use crate::core::context::{Context, c_string};
+use crate::core::state::{Options, Tracked};
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// CLIENT TRACKING ON|OFF [REDIRECT id] [PREFIX prefix …] [BCAST] [OPTIN] [OPTOUT] [NOLOOP].

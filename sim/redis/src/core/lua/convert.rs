@@ -3,8 +3,7 @@
 
 use mlua::{IntoLua, Lua, LuaString, Table, Value};
 
-use super::host::ScriptError;
-use super::limits::OUT_OF_MEMORY;
+use super::error::{OUT_OF_MEMORY, ScriptError};
 use super::script::Script;
 use crate::core::hex;
 use crate::resp::{Protocol, double, integer, reply};

@@ -2,11 +2,10 @@
 
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
 
+use super::arguments::{MAX_RESULTS, bad_argument, number_or_error, optional_number, text_argument};
+use super::charge::{charge, charge_string, check_size};
 use super::convert::truncate;
-use super::guarded::MAX_RESULTS;
-use super::host::{argument_error, throw_at_caller};
-use super::library::{bad_argument, check_size, number_or_error, optional_number, text_argument};
-use super::limits::{charge, charge_string};
+use super::error::{argument_error, throw_at_caller};
 
 /// Bytes of the widest integer.
 const WIDEST: usize = 32;

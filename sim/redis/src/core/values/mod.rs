@@ -2,10 +2,12 @@
 //!
 //! Each knows its size, since every change of it is measured, and which of Redis' encodings it would have.
 
+mod extreme;
 mod list;
 mod set;
 mod sorted_set;
 
+pub(crate) use extreme::Extreme;
 pub(crate) use list::{End, List};
 pub(crate) use set::Set;
 pub(crate) use sorted_set::SortedSet;

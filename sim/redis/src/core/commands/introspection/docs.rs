@@ -1,11 +1,10 @@
 //! COMMAND DOCS: what commands are for and what they take.
 
 use super::Map;
-use crate::core::Next;
 use crate::core::command::CommandSpec;
-use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Argument, Doc, Kind, Section};
+use crate::core::{Next, commands};
 use crate::resp::{Args, Protocol, reply};
 
 /// COMMAND DOCS [name …]: names that are none are left out.

@@ -2,10 +2,9 @@
 
 use super::{Map, reply_words};
 use crate::core::command::{ADMIN, BLOCKING, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
-use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Doc, Find, Keys, Section};
-use crate::core::{Next, Version};
+use crate::core::{Next, Version, commands};
 use crate::resp::{Args, Protocol, reply};
 
 /// The ACL categories, in Redis' order.

@@ -10,11 +10,10 @@ pub(crate) use info::{command, command_info};
 
 use super::pattern;
 use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
-use crate::core::commands;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::docs::keys::keys_among;
 use crate::core::docs::{Keys, of};
-use crate::core::{Next, Version};
+use crate::core::{Next, Version, commands, errors};
 use crate::resp::{Args, Protocol, reply};
 
 /// What finding out about one command costs, in bytes that could be copied meanwhile.

@@ -14,10 +14,10 @@ pub(super) use moves::{pass_on, pop_name, take_some, wish_or_reply};
 use super::containers::{change, len_or_reply, with};
 use super::integer_or_reply;
 use super::numbers::{at_least_or_reply, places};
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::{End, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// LLEN key.

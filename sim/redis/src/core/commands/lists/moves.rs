@@ -1,12 +1,12 @@
 //! What goes from one list to another, or takes of the first that has something.
 
 use super::ends::take;
-use crate::core::Next;
 use crate::core::commands::containers::change;
 use crate::core::commands::numbers::at_least_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::{End, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// RPOPLPUSH source destination.

@@ -1,11 +1,11 @@
 //! What is made of several sets: intersections, unions and differences, answered with or stored.
 
 use super::reply_members;
-use crate::core::Next;
 use crate::core::commands::numbers::at_least_or_reply;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// How sets are put together. A key that is not there is an empty set.

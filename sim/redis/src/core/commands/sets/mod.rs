@@ -10,10 +10,10 @@ pub(crate) use algebra::{sdiff, sdiffstore, sinter, sintercard, sinterstore, sun
 pub(crate) use random::{draw_places_or_reply, spop, srandmember};
 
 use super::containers::{change, len_or_reply, with, with_whole};
-use crate::core::Next;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, reply};
 
 /// SADD key member …: how many are new.

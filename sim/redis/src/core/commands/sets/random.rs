@@ -1,12 +1,12 @@
 //! What is drawn from a set. Which member it is depends on how many draws there were before: `core/draws.rs`.
 
 use super::reply_members;
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::{count_or_reply, signed_count_or_reply};
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// SPOP key [count]. Replicas and files are told which members went.

@@ -1,12 +1,12 @@
 //! ZADD and ZINCRBY.
 
 use super::moving;
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::double_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// Under which conditions a score is set, and what is answered.

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::{looked_at, reply_members};
-use crate::core::Next;
 use crate::core::commands::integer_or_reply;
 use crate::core::commands::numbers::{at_least_or_reply, double_or_reply};
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::keyspace::Value;
-use crate::core::notify::Class;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// How they are put together. A key that is not there is empty.

@@ -1,47 +1,13 @@
 //! What takes the members with the lowest or the highest scores.
 
 use super::{looked_at, moving};
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::{at_least_or_reply, count_or_reply};
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
-use crate::core::values::SortedSet;
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::values::{Extreme, SortedSet};
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, integer, reply};
-
-/// From which end members are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extreme {
-    Lowest,
-    Highest,
-}
-
-impl Extreme {
-    /// MIN or MAX, in any case.
-    fn named(word: &[u8]) -> Option<Extreme> {
-        match word {
-            _ if word.eq_ignore_ascii_case(b"MIN") => Some(Extreme::Lowest),
-            _ if word.eq_ignore_ascii_case(b"MAX") => Some(Extreme::Highest),
-            _ => None,
-        }
-    }
-
-    /// What is told of who takes from this end.
-    pub(crate) fn pop_event(self) -> &'static str {
-        match self {
-            Extreme::Lowest => "zpopmin",
-            Extreme::Highest => "zpopmax",
-        }
-    }
-
-    /// The command that takes from this end.
-    pub(in crate::core::commands) fn pop_name(self) -> &'static [u8] {
-        match self {
-            Extreme::Lowest => b"ZPOPMIN",
-            Extreme::Highest => b"ZPOPMAX",
-        }
-    }
-}
 
 /// ZPOPMIN key [count].
 pub(crate) fn zpopmin(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {

@@ -11,7 +11,6 @@ mod ranges;
 
 pub(crate) use add::{zadd, zincrby};
 pub(crate) use algebra::{zdiff, zdiffstore, zinter, zintercard, zinterstore, zunion, zunionstore};
-pub(crate) use ends::Extreme;
 pub(super) use ends::{take, take_some, wish_or_reply};
 pub(crate) use ends::{zmpop, zpopmax, zpopmin};
 pub(crate) use ranges::{
@@ -22,7 +21,7 @@ pub(crate) use ranges::{
 use super::containers::{change, len_or_reply, with};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES};
-use crate::core::notify::Class;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, Protocol, reply};
 

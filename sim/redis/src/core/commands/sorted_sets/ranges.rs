@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::bounds::{Bounds, By};
 use super::{looked_at, moving, reply_members};
-use crate::core::Next;
 use crate::core::commands::containers::{change, with};
 use crate::core::commands::integer_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// What a range asks for. Nothing said is by rank, from the lowest.

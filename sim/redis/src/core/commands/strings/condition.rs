@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::core::Next;
 use crate::core::commands::keys;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// Digits of a digest.

@@ -2,9 +2,9 @@
 
 use super::condition::Comparison;
 use crate::core::commands::{expiry, integer_or_reply};
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
-use crate::core::{Next, Version};
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, Version, errors};
 use crate::resp::{Args, integer, reply};
 
 /// Where a lifetime in an argument counts from, and in what unit.

@@ -2,8 +2,8 @@
 
 use mlua::{Lua, Table, Value};
 
-use super::super::host::throw_at_caller;
-use super::super::limits::{charge, charge_string};
+use super::super::charge::{charge, charge_string};
+use super::super::error::throw_at_caller;
 use super::{MAX_DEPTH, Settings, number};
 
 /// A piece of the text.

@@ -2,9 +2,9 @@
 
 use mlua::{Lua, Table, Value};
 
+use super::super::charge::check_size;
 use super::super::convert::truncate;
-use super::super::host::throw_at_caller;
-use super::super::library::check_size;
+use super::super::error::throw_at_caller;
 use super::super::walk;
 
 /// Tables deeper than this are nil.

@@ -2,9 +2,9 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::super::guarded::MAX_RESULTS;
-use super::super::host::{ScriptError, throw_at_caller};
-use super::super::limits::charge;
+use super::super::arguments::MAX_RESULTS;
+use super::super::charge::charge;
+use super::super::error::{ScriptError, throw_at_caller};
 use super::MAX_DEPTH;
 
 const TOO_MANY: &str =
