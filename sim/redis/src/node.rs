@@ -134,7 +134,7 @@ async fn expire_keys<M: Machine>(shared: Arc<Shared<M>>) {
         if let First::Right(()) = first(shared.machine.wall_reaches(due), earlier).await {
             continue;
         }
-        shared.machine.sleep(shared.until_next_tick()).await;
+        shared.machine.sleep(shared.next_tick_delay()).await;
         let _turn = shared.take_turn().await;
         let mut state = shared.lock();
         if !state.core.replication().is_replica() && !state.core.script_is_overrunning() {

@@ -140,7 +140,7 @@ impl Aof {
     }
 
     /// Bytes that a reply computed now depends on.
-    pub(crate) fn written(&self) -> u64 {
+    pub(crate) fn written_bytes(&self) -> u64 {
         self.written
     }
 
@@ -241,7 +241,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core, name: &'static str)
     for piece in file.chunks(LOAD_PIECE_BYTES) {
         input.tail().extend_from_slice(piece);
         loop {
-            let at = input.consumed();
+            let at = input.consumed_bytes();
             let bad = |cause: String| BootError::BadData { file: name, offset: at, cause };
             if input.next_request().map_err(|error| bad(error.to_string()))?.is_none() {
                 break;
@@ -255,7 +255,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core, name: &'static str)
                 name.eq_ignore_ascii_case(b"MULTI") || transaction && !name.eq_ignore_ascii_case(b"EXEC");
             core.apply(&mut session, machine.wall(), &args).map_err(|error| bad(error.to_string()))?;
             if !transaction {
-                whole_commands_end = input.consumed();
+                whole_commands_end = input.consumed_bytes();
             }
         }
     }

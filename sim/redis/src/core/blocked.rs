@@ -7,7 +7,7 @@
 
 use super::context::Context;
 use super::session::SessionKind;
-use super::state::{Unblocked, Waiter, Wish};
+use super::state::{BlockedRequest, Unblocked, Waiter};
 use super::{Core, Session, WallMicros};
 use crate::resp::reply;
 
@@ -18,7 +18,7 @@ impl Context<'_> {
     }
 
     /// Makes the session wait for one of these keys, or, without any, for what the node counts.
-    pub(crate) fn block(&mut self, keys: &[&[u8]], wish: Wish) {
+    pub(crate) fn block(&mut self, keys: &[&[u8]], request: BlockedRequest) {
         let Session { id, origin, protocol, db, replies, .. } = *self.session;
         let blocked = &mut self.core.blocked;
         let mut waited_for: Vec<Vec<u8>> = Vec::new();
@@ -29,7 +29,7 @@ impl Context<'_> {
             }
         }
         let session = Session { id, origin, protocol, db, replies, ..Session::default() };
-        blocked.waiters.insert(id, Waiter { session, spec: self.spec, keys: waited_for, wish });
+        blocked.waiters.insert(id, Waiter { session, spec: self.spec, keys: waited_for, request });
     }
 }
 
@@ -61,12 +61,13 @@ impl Core {
     /// Gives one waiter what is at `key`, if that is what it waits for; false if nothing is there any more.
     fn serve(&mut self, session: u64, key: &[u8], now: WallMicros) -> bool {
         let Some(waiter) = self.blocked.waiters.get_mut(&session) else { return true };
-        let (mut own, spec, wish) = (std::mem::take(&mut waiter.session), waiter.spec, waiter.wish.clone());
+        let (mut own, spec, request) =
+            (std::mem::take(&mut waiter.session), waiter.spec, waiter.request.clone());
         let mut ctx = Context { core: &mut *self, session: &mut own, now, spec };
-        let is_fit = ctx.lookup(key).map(|value| wish.is_for(value));
+        let is_fit = ctx.lookup(key).map(|value| request.is_for(value));
         let mut out = Vec::new();
         if is_fit == Some(true) {
-            wish.serve(&mut ctx, key, &mut out);
+            request.serve(&mut ctx, key, &mut out);
         }
         // Each is a unit of its own: what it takes has nothing to do with what others take, or with who brought it.
         self.finish_unit();
@@ -83,11 +84,11 @@ impl Core {
     pub fn time_out(&mut self, session: u64) {
         let Some(waiter) = self.blocked.waiters.get(&session) else { return };
         let mut out = Vec::new();
-        match waiter.wish {
-            Wish::Replicas { offset } => {
+        match waiter.request {
+            BlockedRequest::Replicas { offset } => {
                 reply::integer(&mut out, self.replication.replicas_at(offset) as i64)
             }
-            Wish::Files { offset } => {
+            BlockedRequest::Files { offset } => {
                 let replication = &self.replication;
                 reply_files(&mut out, replication.is_in_file(offset), replication.files_at(offset));
             }
@@ -106,8 +107,9 @@ impl Core {
     /// Ends every wait for a key, with its connection: the node is a replica now, and may not give what it has.
     pub(crate) fn disconnect_blocked(&mut self) {
         let waiters = self.blocked.waiters.iter();
-        let of_keys =
-            waiters.filter(|(_, waiter)| !matches!(waiter.wish, Wish::Replicas { .. } | Wish::Files { .. }));
+        let of_keys = waiters.filter(|(_, waiter)| {
+            !matches!(waiter.request, BlockedRequest::Replicas { .. } | BlockedRequest::Files { .. })
+        });
         let sessions: Vec<u64> = of_keys.map(|(session, _)| *session).collect();
         for session in sessions {
             self.unblock_with_error(session, DEMOTED, Unblocked::Closing);

@@ -29,7 +29,7 @@ impl Client {
     }
 
     /// What the command did to the connection. Called for every one: must be cheap.
-    pub(crate) fn executed(&mut self, session: &Session, now: WallMicros, next: &Next) {
+    pub(crate) fn note_command(&mut self, session: &Session, now: WallMicros, next: &Next) {
         self.seen_at = now;
         self.last_command = session.last_command.map(|command| command.full_name);
         self.db = session.db;
@@ -50,7 +50,7 @@ impl Client {
     /// The same connection while one of its commands is being executed.
     pub(crate) fn during(&self, session: &Session, now: WallMicros) -> Client {
         let mut client = self.clone();
-        client.executed(session, now, &Next::Reply);
+        client.note_command(session, now, &Next::Reply);
         // An EXEC under way still counts what it executes.
         client.queued = self.queued;
         client
@@ -128,12 +128,12 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) is_blocked: bool,
     pub(crate) subscriptions: Counts,
     pub(crate) tracked: Option<&'a Tracked>,
-    pub(crate) held: Held,
+    pub(crate) held: RequestBytes,
 }
 
 /// What a connection holds of the request under way, in bytes: as it came, and its arguments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct RequestBytes {
     pub(crate) request: usize,
     pub(crate) arguments: usize,
 }
@@ -167,7 +167,7 @@ impl super::Core {
         if session.kind == SessionKind::Client
             && let Some(client) = self.clients.get_mut(&session.id)
         {
-            client.executed(session, now, next);
+            client.note_command(session, now, next);
         }
     }
 }

@@ -91,7 +91,7 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
 
 impl CommandSpec {
     /// The same, as something that older nodes do not know.
-    pub(crate) const fn since(self, since: Version) -> CommandSpec {
+    pub(crate) const fn introduced_in(self, since: Version) -> CommandSpec {
         CommandSpec { since, ..self }
     }
 

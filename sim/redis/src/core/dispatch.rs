@@ -81,7 +81,7 @@ impl Core {
                 session.abort_transaction();
                 let start = out.len();
                 unknown_command(&why, args, out);
-                self.stats.counts.error(&out[start..]);
+                self.stats.counts.count_error(&out[start..]);
                 return Next::Reply;
             }
         };
@@ -179,7 +179,7 @@ impl Core {
         refusal: &[u8],
         out: &mut Vec<u8>,
     ) {
-        self.stats.counts.rejected(spec.full_name, refusal);
+        self.stats.counts.count_rejection(spec.full_name, refusal);
         if spec.name != "EXEC" {
             session.abort_transaction();
             return reply::error(out, refusal);
@@ -194,9 +194,9 @@ impl Core {
         match spec.name {
             _ if *next == Next::Held => {}
             "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" => {
-                self.stats.counts.called_script(spec.full_name, reply)
+                self.stats.counts.count_script_call(spec.full_name, reply)
             }
-            _ => self.stats.counts.called(spec.full_name, reply),
+            _ => self.stats.counts.count_call(spec.full_name, reply),
         }
     }
 
@@ -347,7 +347,7 @@ impl Core {
         let Some(multi) = &mut session.multi else { return Next::Reply };
         // Redis does not keep what it will not execute.
         if !multi.aborted && !cannot_succeed {
-            let declared = scripting::declared(self, spec, args);
+            let declared = scripting::declared_flags(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
             multi.may_replicate |= self.may_replicate_when_queued(spec, args);
             multi.grows |= declared.map_or(spec.has(DENY_OOM), |script| script.grows);

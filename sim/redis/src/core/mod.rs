@@ -333,7 +333,7 @@ impl Core {
     }
 
     /// Must be called when a connection opens: INFO counts it, CLIENT LIST shows it.
-    pub fn connected(&mut self, session: &Session) {
+    pub fn note_connected(&mut self, session: &Session) {
         self.stats.started_at.get_or_insert(session.connected_at);
         self.stats.connections += 1;
         self.stats.connected += 1;
@@ -341,7 +341,7 @@ impl Core {
     }
 
     /// Must be called when a connection ends: forgets what it watched and what it has subscribed to.
-    pub fn disconnected(&mut self, session: &mut Session) {
+    pub fn note_disconnected(&mut self, session: &mut Session) {
         if self.clients.remove(&session.id).is_some() {
             self.stats.connected = self.stats.connected.saturating_sub(1);
         }

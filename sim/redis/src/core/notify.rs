@@ -49,7 +49,7 @@ impl Core {
     fn push_to_all(&mut self, message: &Message<'_>, sessions: Vec<u64>) {
         for session in sessions {
             let Some(client) = self.clients.get(&session) else { continue };
-            let bytes = message.encoded(client.protocol());
+            let bytes = message.encode(client.protocol());
             self.work = self.work.saturating_add(bytes.len() as u64 + LOOK_BYTES);
             self.push(session, &bytes);
         }

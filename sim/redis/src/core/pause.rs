@@ -39,7 +39,7 @@ impl Core {
     }
 
     /// The connections whose request waits.
-    pub(crate) fn postponed(&self) -> usize {
+    pub(crate) fn count_postponed(&self) -> usize {
         self.postponed.len()
     }
 
@@ -77,7 +77,7 @@ impl Core {
 
     /// The same for a command that is no EXEC. A script may write unless it says that it does not.
     pub(crate) fn may_replicate_when_queued(&self, spec: &CommandSpec, args: &Args<'_>) -> bool {
-        let declared = scripting::declared(self, spec, args);
+        let declared = scripting::declared_flags(self, spec, args);
         let may = spec.has(WRITE | MAY_REPLICATE) || matches!(spec.name, "EVAL" | "EVALSHA");
         declared.map_or(may, |script| script.writes)
     }

@@ -16,7 +16,7 @@ impl Core {
     }
 
     /// Must be called when a connection is turned away: INFO counts it.
-    pub fn rejected(&mut self) {
+    pub fn note_rejected(&mut self) {
         self.stats.rejected += 1;
     }
 }

@@ -42,7 +42,7 @@ impl Core {
 
     /// A script of this client's begins, with these keys.
     pub(crate) fn track_script<'a>(&mut self, session: &Session, keys: impl Iterator<Item = &'a [u8]>) {
-        let tracks = session.kind == SessionKind::Client && self.tracking.of(session.id).is_some();
+        let tracks = session.kind == SessionKind::Client && self.tracking.client(session.id).is_some();
         self.tracking.script = tracks.then(|| (session.id, keys.map(<[u8]>::to_vec).collect()));
     }
 
@@ -60,7 +60,7 @@ impl Core {
             }
         }
         for session in self.tracking.readers.remove(key).unwrap_or_default() {
-            let Some(tracked) = self.tracking.of(session) else { continue };
+            let Some(tracked) = self.tracking.client(session) else { continue };
             let Options { bcast, noloop, .. } = tracked.options;
             let is_own = current == Some(session);
             if bcast || noloop && is_own {
@@ -91,7 +91,7 @@ impl Core {
     pub(super) fn forget_caching(&mut self, session: &Session, spec: &CommandSpec) {
         if session.multi.is_none()
             && spec.family != "CLIENT"
-            && let Some(tracked) = self.tracking.of_mut(session.id)
+            && let Some(tracked) = self.tracking.client_mut(session.id)
         {
             tracked.caching = false;
         }
@@ -119,7 +119,7 @@ impl Core {
             due.extend(prefix.clients.iter().map(|client| (*client, changed.clone())));
         }
         for (session, changed) in due {
-            let noloop = self.tracking.of(session).is_some_and(|tracked| tracked.options.noloop);
+            let noloop = self.tracking.client(session).is_some_and(|tracked| tracked.options.noloop);
             let is_told = |by: &Option<u64>| !noloop || *by != Some(session);
             let keys: Vec<&Vec<u8>> =
                 changed.iter().filter(|(_, by)| is_told(by)).map(|(key, _)| key).collect();
@@ -159,7 +159,7 @@ impl Core {
     }
 
     fn tell_broken_redirect(&mut self, session: u64, protocol: Protocol, redirect: u64) {
-        if let Some(tracked) = self.tracking.of_mut(session) {
+        if let Some(tracked) = self.tracking.client_mut(session) {
             tracked.is_broken = true;
         }
         if protocol == Protocol::Three {

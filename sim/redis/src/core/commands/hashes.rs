@@ -239,6 +239,6 @@ fn with_whole_hash(
         fields = hash.map_or(0, Hash::len);
         answer(hash, out);
     });
-    ctx.worked(fields as u64 * LOOK_BYTES);
+    ctx.charge_work(fields as u64 * LOOK_BYTES);
     next
 }

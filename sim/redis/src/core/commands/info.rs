@@ -61,7 +61,7 @@ fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result
     write!(
         text,
         "blocked_clients:{}\r\ntracking_clients:{tracking}\r\n",
-        core.postponed() + core.blocked.len()
+        core.count_postponed() + core.blocked.len()
     )
 }
 

@@ -69,12 +69,12 @@ fn show(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
 
 /// What the script to be run says about itself in its first line: for Redis, flags of the command that runs it. `None`:
 /// nothing, or there is no such script.
-pub(crate) fn declared(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Option<Declared> {
+pub(crate) fn declared_flags(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Option<Declared> {
     match spec.name {
         "EVAL" | "EVAL_RO" if args.at(1).starts_with(b"#!") => {
-            Script::parse(args.at(1), Default::default()).ok()?.declared()
+            Script::parse(args.at(1), Default::default()).ok()?.declared_flags()
         }
-        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&hex::decode(args.at(1))?)?.declared(),
+        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&hex::decode(args.at(1))?)?.declared_flags(),
         _ => None,
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
 }
 
 /// What a callback threw last.
-pub(super) fn kept(lua: &Lua) -> mlua::Result<Value> {
+pub(super) fn kept_value(lua: &Lua) -> mlua::Result<Value> {
     lua.named_registry_value(THROWN)
 }
 

@@ -50,12 +50,12 @@ impl Caller {
             Ok(spec) => spec,
             Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
                 let refusal = b"ERR Unknown Redis command called from script";
-                core.stats.counts.error(refusal);
+                core.stats.counts.count_error(refusal);
                 return Err(refusal);
             }
         };
         if let Err(refusal) = self.check(core, spec, args) {
-            core.stats.counts.rejected(spec.full_name, refusal);
+            core.stats.counts.count_rejection(spec.full_name, refusal);
             return Err(refusal);
         }
         let start = out.len();
@@ -64,7 +64,7 @@ impl Caller {
         let next = (spec.run)(&mut context, args, out);
         core.tracking.in_script = false;
         core.track_reads_of_script(spec);
-        core.stats.counts.called(spec.full_name, &out[start..]);
+        core.stats.counts.count_call(spec.full_name, &out[start..]);
         core.show_executed(&self.session, self.now, spec, args, out);
         debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
         Ok(())

@@ -14,7 +14,7 @@ pub(super) fn watch(lua: &Lua) -> mlua::Result<()> {
         charge(lua, cost)?;
         if collect {
             collect_garbage(lua)?;
-            with_run(|run| run.limits.collected(lua.used_memory()));
+            with_run(|run| run.limits.note_collection(lua.used_memory()));
         }
         Ok(VmState::Continue)
     })
@@ -68,15 +68,15 @@ pub(super) fn stop(lua: &Lua, why: Stop) -> mlua::Error {
     });
     if is_first == Some(true)
         && let Err(error) =
-            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stopped()))
+            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stop_error()))
     {
         return error;
     }
-    stopped()
+    stop_error()
 }
 
 /// What a stopped script is thrown.
-fn stopped() -> mlua::Error {
+fn stop_error() -> mlua::Error {
     mlua::Error::external(ScriptError::Thrown(b"Script killed by user with SCRIPT KILL.".to_vec()))
 }
 

@@ -329,13 +329,13 @@ pub(super) fn format_g(number: f64, digits: usize) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", without_trailing_zeros(mantissa), exponent.abs());
+        return format!("{}e{sign}{:02}", trim_trailing_zeros(mantissa), exponent.abs());
     }
     let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-    without_trailing_zeros(&format!("{number:.decimals$}")).to_owned()
+    trim_trailing_zeros(&format!("{number:.decimals$}")).to_owned()
 }
 
-fn without_trailing_zeros(text: &str) -> &str {
+fn trim_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 

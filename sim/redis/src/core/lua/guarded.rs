@@ -38,20 +38,20 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
     host.raw_set("table", tables)?;
     host.raw_set("string", library(lua, "string", &STRING)?)?;
     host.raw_set("coroutine", library(lua, "coroutine", &COROUTINE)?)?;
-    host.raw_set("unpack", guarded(lua, lua.globals().get("unpack")?, unpack_cost, false)?)
+    host.raw_set("unpack", guard_function(lua, lua.globals().get("unpack")?, unpack_cost, false)?)
 }
 
 fn library(lua: &Lua, name: &str, functions: &[(&str, Cost)]) -> mlua::Result<Table> {
     let original: Table = lua.globals().get(name)?;
     let library = lua.create_table()?;
     for (name, cost) in functions {
-        library.raw_set(*name, guarded(lua, original.get(*name)?, *cost, *name == "sort")?)?;
+        library.raw_set(*name, guard_function(lua, original.get(*name)?, *cost, *name == "sort")?)?;
     }
     Ok(library)
 }
 
 /// The function that scripts call in the place of Lua's own.
-fn guarded(lua: &Lua, original: Function, cost: Cost, calls_back: bool) -> mlua::Result<Function> {
+fn guard_function(lua: &Lua, original: Function, cost: Cost, calls_back: bool) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| {
         charge(lua, cost(lua, &args)?)?;
         let called = if calls_back { call_back(lua, &original, args) } else { original.call(args) };

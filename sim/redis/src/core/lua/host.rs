@@ -28,8 +28,8 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("set_protocol", lua.create_function(set_protocol)?)?;
     host.raw_set("stopped", lua.create_function(|_, ()| Ok(with_run(|run| run.limits.stopped.is_some())))?)?;
     host.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
-    host.raw_set("thrown", lua.create_function(thrown)?)?;
-    host.raw_set("checked", lua.create_function(checked)?)?;
+    host.raw_set("thrown", lua.create_function(thrown_text)?)?;
+    host.raw_set("checked", lua.create_function(checked_function)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
     walk::keep_next(lua)?;
     host.raw_set("bit", super::bits::library(lua)?)?;
@@ -106,7 +106,7 @@ fn set_protocol(_: &Lua, version: i64) -> mlua::Result<()> {
 }
 
 /// A function of the prelude as scripts get it: `kinds` says what its arguments must be, a letter each.
-fn checked(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Function> {
+fn checked_function(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| {
         for (index, kind) in kinds.bytes().enumerate() {
             check_argument(lua, &args, index, kind)?;
@@ -126,10 +126,10 @@ fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 }
 
 /// What an error of the host, or of Lua's allocator, was thrown with, and whether it is an error reply.
-fn thrown(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
+fn thrown_text(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
     let (text, is_reply) = match &error {
         Value::Error(error) => match error.downcast_ref::<ScriptError>() {
-            Some(ScriptError::Kept) => return Ok((callback::kept(lua)?, false)),
+            Some(ScriptError::Kept) => return Ok((callback::kept_value(lua)?, false)),
             Some(ScriptError::Thrown(text)) => (text.clone(), false),
             Some(ScriptError::Reply(text)) => (text.clone(), true),
             None => (convert::error_words(error).into_bytes(), false),

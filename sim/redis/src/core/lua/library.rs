@@ -51,7 +51,7 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 fn seed_random(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     // C's conversion to int keeps the low bits.
     let seed = number_or_error(lua, &args, 0)? as i64 as i32;
-    with_run(|run| run.random = Random::seeded(seed));
+    with_run(|run| run.random = Random::from_seed(seed));
     Ok(())
 }
 
@@ -115,7 +115,7 @@ fn match_at(lua: &Lua, args: (LuaString, LuaString, usize)) -> mlua::Result<Mult
     let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
     let mut values = MultiValue::new();
     let init = init.clamp(1, text.len() + 1) - 1;
-    let search = Search::new(&text, &wanted, init).unanchored();
+    let search = Search::new(&text, &wanted, init).without_anchor();
     match run_search(lua, search)? {
         Err(why) => values.push_back(Value::String(lua.create_string(why)?)),
         Ok(None) => {}

@@ -2,8 +2,8 @@
 //!
 //! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua
 //! itself; work that host and library functions do in their place is charged by what they are given, and a command's by
-//! what it looks at and copies besides ([`Context::worked`](crate::core::context::Context::worked)); what a state's
-//! allocator says decides only in a state that was made for this one script ([`OwnMemory`]).
+//! what it looks at and copies besides ([`Context::charge_work`](crate::core::context::Context::charge_work)); what a
+//! state's allocator says decides only in a state that was made for this one script ([`OwnMemory`]).
 //!
 //! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once
 //! more).
@@ -145,7 +145,7 @@ impl Limits {
     }
 
     /// Garbage was collected, and this much is left.
-    pub(super) fn collected(&mut self, live: usize) {
+    pub(super) fn note_collection(&mut self, live: usize) {
         let memory = self.memory;
         if let Some(own) = &mut self.own {
             let latest = (memory / 2).max(live.saturating_add(memory / 8));

@@ -63,7 +63,7 @@ pub(crate) fn run(
     }
     let read_only = call.read_only || script.no_writes;
     under_way::begin(Run::new(std::mem::take(core), Caller::new(session, now, read_only, call.lookup)));
-    let end = in_some_state(script, &call, session.protocol, out);
+    let end = run_in_state(script, &call, session.protocol, out);
     let Some(mut finished) = under_way::end() else { return Next::Reply };
     std::mem::swap(core, &mut finished.core);
     if finished.limits.met_memory {
@@ -93,7 +93,7 @@ enum End {
     Outgrown,
 }
 
-fn in_some_state(script: &Script, call: &Call<'_>, client: Protocol, out: &mut Vec<u8>) -> mlua::Result<End> {
+fn run_in_state(script: &Script, call: &Call<'_>, client: Protocol, out: &mut Vec<u8>) -> mlua::Result<End> {
     let mut shared = take_interpreter()?;
     match attempt(&mut shared, script, call, client, out) {
         End::Outgrown => {}

@@ -80,7 +80,7 @@ pub(crate) struct Declared {
 
 impl Script {
     /// What the script's first line declares, if it has such a line.
-    pub(crate) fn declared(&self) -> Option<Declared> {
+    pub(crate) fn declared_flags(&self) -> Option<Declared> {
         let (writes, grows) = (!self.no_writes, !self.no_writes && !self.allows_oom);
         self.has_shebang.then_some(Declared { writes, allows_stale: self.allows_stale, grows })
     }

@@ -32,7 +32,7 @@ impl Run {
     pub(super) fn new(core: Core, caller: Caller) -> Run {
         Run {
             caller,
-            random: Random::seeded(0),
+            random: Random::from_seed(0),
             limits: Limits::new(core.config()),
             calls: Calls::default(),
             json: core.json,
@@ -44,7 +44,7 @@ impl Run {
 
     /// Puts back what a script sees when it starts, but not what its commands did: those are not executed again.
     pub(super) fn begin_again(&mut self) {
-        self.random = Random::seeded(0);
+        self.random = Random::from_seed(0);
         self.caller.session.protocol = Protocol::Two;
         self.limits.begin_again();
         self.calls.begin_again();

@@ -35,7 +35,7 @@ pub(crate) struct Waiter {
     pub(crate) session: Session,
     pub(crate) spec: &'static CommandSpec,
     pub(crate) keys: Vec<Vec<u8>>,
-    pub(crate) wish: Wish,
+    pub(crate) request: BlockedRequest,
 }
 
 impl Blocked {
@@ -70,7 +70,7 @@ impl Blocked {
 
 /// What a client waits for.
 #[derive(Clone, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum BlockedRequest {
     /// One element of a list, or up to so many.
     Elements { end: End, count: Option<usize> },
     /// An element that goes to another list.
@@ -83,13 +83,13 @@ pub(crate) enum Wish {
     Files { offset: u64 },
 }
 
-impl Wish {
+impl BlockedRequest {
     /// Whether a value of this type can fulfil it.
     pub(crate) fn is_for(&self, value: &Value) -> bool {
         match self {
-            Wish::Elements { .. } | Wish::Move { .. } => matches!(value, Value::List(_)),
-            Wish::Members { .. } => matches!(value, Value::SortedSet(_)),
-            Wish::Replicas { .. } | Wish::Files { .. } => false,
+            BlockedRequest::Elements { .. } | BlockedRequest::Move { .. } => matches!(value, Value::List(_)),
+            BlockedRequest::Members { .. } => matches!(value, Value::SortedSet(_)),
+            BlockedRequest::Replicas { .. } | BlockedRequest::Files { .. } => false,
         }
     }
 }

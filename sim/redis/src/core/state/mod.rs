@@ -13,7 +13,7 @@ mod statistics;
 mod tracking;
 
 pub use blocked::Unblocked;
-pub(crate) use blocked::{Blocked, Waiter, Wish};
+pub(crate) use blocked::{Blocked, BlockedRequest, Waiter};
 pub(crate) use client::Client;
 pub(crate) use key_events::Class;
 pub use key_events::KeyEvents;

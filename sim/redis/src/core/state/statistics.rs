@@ -52,38 +52,38 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// A command was executed, and this is its reply.
-    pub(crate) fn called(&mut self, command: &'static str, reply: &[u8]) {
+    pub(crate) fn count_call(&mut self, command: &'static str, reply: &[u8]) {
         let has_failed = reply.first() == Some(&b'-');
-        let calls = self.of(command);
+        let calls = self.calls_mut(command);
         calls.calls += 1;
         calls.failed += u64::from(has_failed);
         if has_failed {
-            self.error(reply);
+            self.count_error(reply);
         }
     }
 
     /// The same for a script: an error that one of its commands has counted for does not count again.
-    pub(crate) fn called_script(&mut self, command: &'static str, reply: &[u8]) {
+    pub(crate) fn count_script_call(&mut self, command: &'static str, reply: &[u8]) {
         let end = self.last_error.len();
         let is_known = end > 0 && reply.len() >= end && reply[..end] == self.last_error;
         if is_known {
-            let calls = self.of(command);
+            let calls = self.calls_mut(command);
             calls.calls += 1;
             calls.failed += 1;
         } else {
-            self.called(command, reply);
+            self.count_call(command, reply);
         }
         self.last_error.clear();
     }
 
     /// A command was refused, with this error.
-    pub(crate) fn rejected(&mut self, command: &'static str, error: &[u8]) {
-        self.of(command).rejected += 1;
-        self.error(error);
+    pub(crate) fn count_rejection(&mut self, command: &'static str, error: &[u8]) {
+        self.calls_mut(command).rejected += 1;
+        self.count_error(error);
     }
 
     /// An error reply, with its `-` or without.
-    pub(crate) fn error(&mut self, error: &[u8]) {
+    pub(crate) fn count_error(&mut self, error: &[u8]) {
         let error = error.strip_suffix(b"\r\n").unwrap_or(error);
         let text = error.strip_prefix(b"-").unwrap_or(error);
         let code = text.iter().take(CODE_BYTES - 1).position(|byte| *byte == b' ').map(|end| &text[..end]);
@@ -103,7 +103,7 @@ impl Counts {
         self.last_error.clear();
     }
 
-    fn of(&mut self, command: &'static str) -> &mut Calls {
+    fn calls_mut(&mut self, command: &'static str) -> &mut Calls {
         // Looked up by every command. A run has a handful of them, so this is a few addresses, and no name is compared.
         let known = self.commands.iter().position(|(known, _)| std::ptr::eq(*known, command));
         let place = known.unwrap_or_else(|| {

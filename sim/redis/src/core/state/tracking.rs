@@ -49,11 +49,11 @@ pub(crate) struct Prefix {
 }
 
 impl Tracking {
-    pub(crate) fn of(&self, session: u64) -> Option<&Tracked> {
+    pub(crate) fn client(&self, session: u64) -> Option<&Tracked> {
         self.clients.get(&session)
     }
 
-    pub(crate) fn of_mut(&mut self, session: u64) -> Option<&mut Tracked> {
+    pub(crate) fn client_mut(&mut self, session: u64) -> Option<&mut Tracked> {
         self.clients.get_mut(&session)
     }
 

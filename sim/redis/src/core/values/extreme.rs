@@ -9,7 +9,7 @@ pub(crate) enum Extreme {
 
 impl Extreme {
     /// MIN or MAX, in any case.
-    pub(crate) fn named(word: &[u8]) -> Option<Extreme> {
+    pub(crate) fn from_word(word: &[u8]) -> Option<Extreme> {
         match word {
             _ if word.eq_ignore_ascii_case(b"MIN") => Some(Extreme::Lowest),
             _ if word.eq_ignore_ascii_case(b"MAX") => Some(Extreme::Highest),

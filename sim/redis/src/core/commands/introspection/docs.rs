@@ -30,7 +30,7 @@ pub(crate) fn command_docs(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
 fn reply_docs(spec: &CommandSpec, protocol: Protocol, out: &mut Vec<u8>) {
     reply::bulk(out, spec.full_name.as_bytes());
     let mut map = Map::new(protocol);
-    if let Some((section, doc)) = docs::of(spec.full_name) {
+    if let Some((section, doc)) = docs::find_doc(spec.full_name) {
         describe(section, doc, &mut map);
     }
     if !spec.subcommands.is_empty() {

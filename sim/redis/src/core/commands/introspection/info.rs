@@ -65,7 +65,7 @@ fn reply_every_command(version: Version, protocol: Protocol, out: &mut Vec<u8>) 
 }
 
 fn reply_info(spec: &CommandSpec, protocol: Protocol, out: &mut Vec<u8>) {
-    let Some((section, doc)) = docs::of(spec.full_name) else { return reply::null(out, protocol) };
+    let Some((section, doc)) = docs::find_doc(spec.full_name) else { return reply::null(out, protocol) };
     reply::array(out, 10);
     reply::bulk(out, spec.full_name.as_bytes());
     reply::integer(out, i64::from(spec.arity));

@@ -119,7 +119,7 @@ pub(crate) fn draw_places_or_reply(
         return Some(Vec::new());
     }
     if !repeats {
-        ctx.worked(len as u64 * LOOK_BYTES);
+        ctx.charge_work(len as u64 * LOOK_BYTES);
         return Some(ctx.core.draw_distinct(len, wanted));
     }
     if wanted > MOST_DRAWN {
@@ -128,7 +128,7 @@ pub(crate) fn draw_places_or_reply(
     }
     // The shortest element of a reply takes six bytes.
     let most = ctx.reply_limit() / 6 + 1;
-    ctx.worked(wanted.min(most) as u64 * LOOK_BYTES);
+    ctx.charge_work(wanted.min(most) as u64 * LOOK_BYTES);
     Some((0..wanted.min(most)).map(|_| ctx.core.draw(len)).collect())
 }
 

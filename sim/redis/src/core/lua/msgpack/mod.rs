@@ -71,7 +71,7 @@ fn unpack(lua: &Lua, args: &MultiValue, limit: i64, offset: i64) -> mlua::Result
     let mut input = unpack::Input::new(lua, rest);
     let mut values = input.values(limit)?;
     if !all {
-        let next = if input.left() == 0 { -1 } else { (text.len() - input.left()) as i64 };
+        let next = if input.bytes_left() == 0 { -1 } else { (text.len() - input.bytes_left()) as i64 };
         values.push_front(Value::Integer(next));
     }
     Ok(values)
