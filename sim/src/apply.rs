@@ -77,9 +77,9 @@ impl State {
     /// Which life a pause or a suspension would stop now; `None` for faults that stop nothing.
     fn life_stopped_by(&self, fault: &Fault) -> Option<LifeNumber> {
         match *fault {
-            Fault::Pause { host } => Some(self.host(host).life.of_process()),
+            Fault::Pause { host } => Some(self.host(host).life.process_life()),
             Fault::Suspend { host } | Fault::StandClocks { host, .. } => {
-                Some(self.host(host).life.of_machine())
+                Some(self.host(host).life.machine_life())
             }
             _ => None,
         }
@@ -168,7 +168,7 @@ impl State {
     /// Keeps how a host's clocks run from now on, if somebody asked for it.
     pub(crate) fn capture_clocks(&mut self, host: HostId) {
         let now = self.now;
-        if let Some(captured) = self.trace.captured() {
+        if let Some(captured) = self.trace.capture_mut() {
             captured.clocks.push((now, host, self.hosts[host.0 as usize].clocks.clone()));
         }
     }

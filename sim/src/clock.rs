@@ -149,7 +149,7 @@ impl Clocks {
     /// How far a clock that runs has come since the last change.
     fn elapsed(&self, now: SimTime) -> i64 {
         debug_assert!(now >= self.anchor, "a clock was read before its last change");
-        self.scaled(now.0 - self.anchor.0)
+        self.scale_elapsed(now.0 - self.anchor.0)
     }
 
     /// The first true time, not before `now`, at which `clock` shows at least `reading`.
@@ -252,7 +252,7 @@ impl Clocks {
         self.rate_asked.clamp(slowest.into(), fastest.into()) as i64
     }
 
-    fn scaled(&self, elapsed: u64) -> i64 {
+    fn scale_elapsed(&self, elapsed: u64) -> i64 {
         if self.rate_asked == 0 {
             return i64::try_from(elapsed).unwrap_or(i64::MAX);
         }

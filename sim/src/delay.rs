@@ -32,11 +32,11 @@ pub enum DelayLaw {
     },
     /// Measured quantiles at equal steps from the smallest to the largest, joined by straight lines.
     /// Sorted by the caller; an empty list is no delay.
-    #[serde(serialize_with = "listed")]
+    #[serde(serialize_with = "serialize_quantiles")]
     Quantiles(Arc<[Duration]>),
 }
 
-fn listed<S: Serializer>(quantiles: &Arc<[Duration]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_quantiles<S: Serializer>(quantiles: &Arc<[Duration]>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(quantiles.iter())
 }
 
@@ -61,12 +61,12 @@ impl DelayLaw {
                 Duration::from_nanos(min.saturating_add(stream.below(width)))
             }
             DelayLaw::LogNormal { median, sigma_milli } => log_normal(*median, *sigma_milli, stream),
-            DelayLaw::Quantiles(quantiles) => between_quantiles(quantiles, stream),
+            DelayLaw::Quantiles(quantiles) => draw_between_quantiles(quantiles, stream),
         }
     }
 }
 
-fn between_quantiles(quantiles: &[Duration], stream: &mut Stream) -> Duration {
+fn draw_between_quantiles(quantiles: &[Duration], stream: &mut Stream) -> Duration {
     let Some(gaps) = quantiles.len().checked_sub(1) else { return Duration::ZERO };
     if gaps == 0 {
         return quantiles[0];

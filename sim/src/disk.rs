@@ -107,7 +107,7 @@ impl Disk {
     }
 
     /// The disk as it was when it was last remembered.
-    pub fn remembered(&self) -> Option<&Disk> {
+    pub fn remembered_disk(&self) -> Option<&Disk> {
         self.snapshot.as_deref()
     }
 

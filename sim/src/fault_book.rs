@@ -67,7 +67,7 @@ fn glance(event: &Event) -> Option<(EventKind, HostId)> {
 }
 
 impl Watch {
-    fn of(entry: usize, pattern: &Pattern) -> Watch {
+    fn from_pattern(entry: usize, pattern: &Pattern) -> Watch {
         let (kind, host) = match *pattern {
             Pattern::Mark { host, .. } => (EventKind::Mark, host),
             Pattern::ClockRead { host } => (EventKind::ClockRead, Some(host)),
@@ -128,7 +128,7 @@ impl Entry {
     }
 
     /// What it waits for now, if it waits for an event.
-    fn awaited(&self) -> Option<&Pattern> {
+    fn awaited_pattern(&self) -> Option<&Pattern> {
         let Trigger::On { occurrences, .. } = &self.plan.trigger else { return None };
         Some(&occurrences.get(self.stage)?.pattern)
     }
@@ -184,7 +184,7 @@ impl FaultBook {
             Trigger::On { .. } => None,
         };
         let entry = Entry { plan, stage: 0, seen: 0, strikes: Vec::new(), over: 0 };
-        self.waiting.extend(entry.awaited().map(|pattern| Watch::of(number, pattern)));
+        self.waiting.extend(entry.awaited_pattern().map(|pattern| Watch::from_pattern(number, pattern)));
         self.planned.push(entry);
         self.sum_up();
         (number, at)
@@ -216,8 +216,8 @@ impl FaultBook {
                 None => {}
             }
             // After the last occurrence there is nothing more, unless it strikes again.
-            entry.awaited().is_some_and(|pattern| {
-                *watch = Watch::of(watch.entry, pattern);
+            entry.awaited_pattern().is_some_and(|pattern| {
+                *watch = Watch::from_pattern(watch.entry, pattern);
                 true
             })
         });

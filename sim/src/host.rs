@@ -129,13 +129,13 @@ impl Host {
     /// Notes something in the trace without a step point: for servers and for callbacks that cannot wait.
     pub fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
         let label = label.into();
-        self.on_host(|state, host| state.emit(Event::Mark { host, label, about }));
+        self.act_on_host(|state, host| state.emit(Event::Mark { host, label, about }));
     }
 
     /// Ends the run with [`Outcome::Halted`](crate::Outcome::Halted): this host has come to a point from which on it
     /// would not do what it stands for. No code takes another step.
     pub fn halt(&self) {
-        self.on_host(|state, _| state.halted = true);
+        self.act_on_host(|state, _| state.halted = true);
     }
 
     /// Does `action` once, then waits while the host is stopped.
@@ -241,7 +241,7 @@ impl Host {
 
     /// Appends to a file: visible at once, durable after an fsync.
     pub fn append(&self, file: &str, bytes: &[u8]) {
-        self.on_host(|state, host| state.host_mut(host).disk.append(file, bytes));
+        self.act_on_host(|state, host| state.host_mut(host).disk.append(file, bytes));
     }
 
     /// The file as written; empty if there is none.
@@ -251,7 +251,7 @@ impl Host {
 
     /// Cuts a file to its first `len` bytes.
     pub fn truncate(&self, file: &str, len: usize) {
-        self.on_host(|state, host| {
+        self.act_on_host(|state, host| {
             state.host_mut(host).disk.truncate(file, len);
             state.fsyncs_cover_at_most(host, file, len);
         });
@@ -260,14 +260,14 @@ impl Host {
     /// Replaces a file's content, all or nothing: until an fsync that began later is done, a power loss brings the old
     /// content back.
     pub fn replace(&self, file: &str, bytes: &[u8]) {
-        self.on_host(|state, host| {
+        self.act_on_host(|state, host| {
             state.host_mut(host).disk.replace(file, bytes);
             state.fsyncs_miss(host, file);
         });
     }
 
     /// Acts for this process; does nothing once it died.
-    fn on_host(&self, action: impl FnOnce(&mut State, HostId)) {
+    fn act_on_host(&self, action: impl FnOnce(&mut State, HostId)) {
         let Process { host, incarnation } = self.process;
         self.kernel.enter(|state| {
             if state.host(host).life.incarnation() == incarnation {

@@ -120,7 +120,7 @@ impl Kernel {
             if drained && state.is_complete() && !state.halted {
                 return Outcome::Completed;
             }
-            if let Some(outcome) = state.spent() {
+            if let Some(outcome) = state.spent_budget() {
                 return outcome;
             }
             let Some(next) = state.next_event() else { return Outcome::Stalled };
@@ -164,7 +164,7 @@ impl Kernel {
     fn pick(&self) -> Option<(Runnable<Process>, Gate)> {
         let mut ready = self.ready.borrow_mut();
         let mut state = self.state.borrow_mut();
-        if ready.is_empty() || state.spent().is_some() {
+        if ready.is_empty() || state.spent_budget().is_some() {
             return None;
         }
         let runnable = ready.take(&mut state.schedule)?;
@@ -283,7 +283,7 @@ impl State {
     }
 
     /// Which budget is used up, or whether a host ended the run. No code takes another step then.
-    fn spent(&self) -> Option<Outcome> {
+    fn spent_budget(&self) -> Option<Outcome> {
         let events = self.trace.count().max(self.step_points) >= self.budget.events;
         match (self.memory_spent, events) {
             _ if self.halted => Some(Outcome::Halted),
@@ -302,7 +302,7 @@ impl State {
         if process.incarnation != host.life.incarnation() {
             return true;
         }
-        if self.spent().is_some() {
+        if self.spent_budget().is_some() {
             self.cut_short = true;
             return true;
         }

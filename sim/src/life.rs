@@ -103,12 +103,12 @@ impl Life {
     }
 
     /// The life that a pause stops.
-    pub fn of_process(&self) -> LifeNumber {
+    pub fn process_life(&self) -> LifeNumber {
         LifeNumber(self.deaths)
     }
 
     /// The life that a suspension stops.
-    pub fn of_machine(&self) -> LifeNumber {
+    pub fn machine_life(&self) -> LifeNumber {
         LifeNumber(self.power_losses)
     }
 

@@ -43,7 +43,7 @@ impl State {
     fn network_memory(&self) -> u64 {
         let ends = self.net.connections.iter().flat_map(|(_, connection)| &connection.ends);
         CONNECTION * self.net.connections.len() as u64
-            + ends.map(|end| end.received() as u64).sum::<u64>()
+            + ends.map(|end| end.received_bytes() as u64).sum::<u64>()
             + SEGMENT * self.net.segments.len() as u64
             + self.net.repeated.iter().map(|copy| copy.bytes.len() as u64).sum::<u64>()
             + self.net.segments.iter().map(|(_, segment)| segment.bytes() as u64).sum::<u64>()
@@ -53,7 +53,7 @@ impl State {
 impl Disk {
     /// Bytes as written, as durable, and as remembered by a snapshot.
     fn size(&self) -> u64 {
-        self.bytes() + self.remembered().map_or(0, Disk::size)
+        self.bytes() + self.remembered_disk().map_or(0, Disk::size)
     }
 }
 

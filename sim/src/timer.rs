@@ -131,13 +131,13 @@ impl State {
             progress: Progress::Waiting,
             waker,
         };
-        let at = self.due(host, &timer);
+        let at = self.due_time(host, &timer);
         let key = TimerKey { host, slot: self.host_mut(host).timers.insert(timer) };
         self.arm(key, at);
         key
     }
 
-    fn due(&self, host: HostId, timer: &Timer) -> Option<SimTime> {
+    fn due_time(&self, host: HostId, timer: &Timer) -> Option<SimTime> {
         self.host(host).clocks.reaches(timer.clock, timer.reading, self.now)
     }
 
@@ -157,7 +157,7 @@ impl State {
         let waiting = |timer: &Timer| timer.progress == Progress::Waiting;
         let mut moved: Vec<(u32, TimerKey, Option<SimTime>)> = Vec::new();
         for (slot, timer) in self.host(host).timers.iter().filter(|(_, timer)| waiting(timer)) {
-            let due = self.due(host, timer);
+            let due = self.due_time(host, timer);
             if due != timer.armed_for {
                 moved.push((timer.generation, TimerKey { host, slot }, due));
             }

@@ -76,7 +76,7 @@ pub enum Event {
         bytes: u32,
         /// A digest of the bytes, so that a run that sends other bytes is another run. In hexadecimal when written:
         /// it uses all of its 64 bits, and many readers of JSON keep 53.
-        #[serde(serialize_with = "in_hexadecimal")]
+        #[serde(serialize_with = "serialize_hexadecimal")]
         digest: u64,
     },
     /// Bytes reached the receiver's machine.
@@ -216,7 +216,7 @@ impl Trace {
     }
 
     /// What a picture needs, if somebody asked for it.
-    pub fn captured(&mut self) -> Option<&mut Capture> {
+    pub fn capture_mut(&mut self) -> Option<&mut Capture> {
         self.captured.as_deref_mut()
     }
 
@@ -231,6 +231,6 @@ impl Trace {
     }
 }
 
-fn in_hexadecimal<S: serde::Serializer>(digest: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_hexadecimal<S: serde::Serializer>(digest: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{digest:016x}"))
 }

@@ -36,7 +36,7 @@ impl Guests {
         port: u16,
         config: NodeConfig,
     ) -> impl Fn() -> Pin<Box<dyn Future<Output = turmoil::Result>>> + 'static {
-        self.hosts.with(name, |host| host.stands = Some(Stands::Node));
+        self.hosts.with_host(name, |host| host.stands = Some(Stands::Node));
         node::software(self.hosts.clone(), name, port, config)
     }
 
@@ -54,7 +54,7 @@ impl Guests {
     where
         F: Future<Output = turmoil::Result> + 'static,
     {
-        self.hosts.with(name, |host| host.stands = Some(Stands::Process));
+        self.hosts.with_host(name, |host| host.stands = Some(Stands::Process));
         let (process, agent) = process::start(self.hosts.clone(), name, main);
         self.processes.borrow_mut().push(process);
         agent
@@ -63,23 +63,23 @@ impl Guests {
     /// Plans a pause of a process: for so long none of its code runs, as under SIGSTOP or a garbage collection. Clocks
     /// go on, so that its timers are overdue when it goes on, and what arrives meanwhile waits to be read.
     pub fn pause(&self, name: &str, from: Duration, lasting: Duration) {
-        self.hosts.with(name, |host| host.pause(from, lasting));
+        self.hosts.with_host(name, |host| host.pause(from, lasting));
     }
 
     /// Plans that a host's wall clock is set ahead.
     pub fn set_ahead(&self, name: &str, at: Duration, by: Duration) {
-        self.hosts.with(name, |host| host.step_wall(at, micros(by)));
+        self.hosts.with_host(name, |host| host.step_wall(at, micros(by)));
     }
 
     /// Plans that a host's wall clock is set back.
     pub fn set_back(&self, name: &str, at: Duration, by: Duration) {
-        self.hosts.with(name, |host| host.step_wall(at, -micros(by)));
+        self.hosts.with_host(name, |host| host.step_wall(at, -micros(by)));
     }
 
     /// Takes from a node's disk what was not fsynced. For a node that [`Sim::crash`] has stopped: together they are a
     /// power loss.
     pub fn lose_power(&self, name: &str) {
-        self.hosts.with(name, |host| host.disk.lose_power(None));
+        self.hosts.with_host(name, |host| host.disk.lose_power(None));
     }
 
     /// Runs the simulation until its clients have ended, in place of [`Sim::run`].

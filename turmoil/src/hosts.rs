@@ -48,7 +48,7 @@ impl Hosts {
     }
 
     /// Does something with a host, which is there as soon as it is named.
-    pub(crate) fn with<T>(&self, name: &str, act: impl FnOnce(&mut HostState) -> T) -> T {
+    pub(crate) fn with_host<T>(&self, name: &str, act: impl FnOnce(&mut HostState) -> T) -> T {
         let mut all = self.lock();
         let All { seed, by_name } = &mut *all;
         if !by_name.contains_key(name) {

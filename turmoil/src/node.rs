@@ -30,10 +30,10 @@ pub(crate) fn software(
     config: NodeConfig,
 ) -> impl Fn() -> Pin<Box<dyn Future<Output = turmoil::Result>>> + 'static {
     let machine = NodeHost { hosts, name: name.into() };
-    move || Box::pin(run(machine.clone(), port, config.clone()))
+    move || Box::pin(serve_node(machine.clone(), port, config.clone()))
 }
 
-async fn run(machine: NodeHost, port: u16, config: NodeConfig) -> turmoil::Result {
+async fn serve_node(machine: NodeHost, port: u16, config: NodeConfig) -> turmoil::Result {
     let any = match turmoil::lookup(&*machine.name) {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -55,8 +55,8 @@ async fn accept(node: Node<NodeHost>, listener: TcpListener) {
 }
 
 impl NodeHost {
-    fn with<T>(&self, act: impl FnOnce(&mut HostState) -> T) -> T {
-        self.hosts.with(&self.name, act)
+    fn with_host<T>(&self, act: impl FnOnce(&mut HostState) -> T) -> T {
+        self.hosts.with_host(&self.name, act)
     }
 }
 
@@ -65,7 +65,7 @@ impl Machine for NodeHost {
 
     fn wall(&self) -> WallMicros {
         let now = self.monotonic();
-        WallMicros(self.with(|host| host.wall_us(now)))
+        WallMicros(self.with_host(|host| host.wall_us(now)))
     }
 
     fn monotonic(&self) -> Duration {
@@ -85,15 +85,15 @@ impl Machine for NodeHost {
     }
 
     fn random(&self, buf: &mut [u8]) {
-        self.with(|host| host.random.fill(buf));
+        self.with_host(|host| host.random.fill(buf));
     }
 
     fn append(&self, file: &str, bytes: &[u8]) {
-        self.with(|host| host.disk.append(file, bytes));
+        self.with_host(|host| host.disk.append(file, bytes));
     }
 
     async fn fsync(&self, file: &str) -> io::Result<()> {
-        self.with(|host| {
+        self.with_host(|host| {
             let covered = host.disk.len(file);
             host.disk.sync(file, covered);
         });
@@ -101,14 +101,14 @@ impl Machine for NodeHost {
     }
 
     fn read(&self, file: &str) -> io::Result<Vec<u8>> {
-        Ok(self.with(|host| host.disk.read(file)))
+        Ok(self.with_host(|host| host.disk.read(file)))
     }
 
     fn truncate(&self, file: &str, len: u64) {
-        self.with(|host| host.disk.truncate(file, usize::try_from(len).unwrap_or(usize::MAX)));
+        self.with_host(|host| host.disk.truncate(file, usize::try_from(len).unwrap_or(usize::MAX)));
     }
 
     fn replace(&self, file: &str, bytes: &[u8]) {
-        self.with(|host| host.disk.replace(file, bytes));
+        self.with_host(|host| host.disk.replace(file, bytes));
     }
 }

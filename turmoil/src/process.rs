@@ -107,7 +107,7 @@ impl Guest {
 
     pub(crate) fn wall_us(&self) -> i64 {
         let now = self.true_time();
-        self.hosts.with(&self.name, |host| host.wall_us(now))
+        self.hosts.with_host(&self.name, |host| host.wall_us(now))
     }
 
     /// The true time of what this process does now.
@@ -150,7 +150,7 @@ where
 fn paused_runtime(hosts: &Hosts, name: &str) -> (Runtime, Instant) {
     let mut builder = Builder::new_current_thread();
     let mut seed = [0; 32];
-    hosts.with(name, |host| host.random.fill(&mut seed));
+    hosts.with_host(name, |host| host.random.fill(&mut seed));
     #[cfg(tokio_unstable)]
     builder.rng_seed(tokio::runtime::RngSeed::from_bytes(&seed));
     let runtime = builder.enable_time().start_paused(true).build().expect("no file is needed for it");
@@ -170,7 +170,7 @@ impl Process {
             // Nobody hears it when the simulation is over.
             let _ = begins.send(());
         }
-        if self.hosts.with(&self.name, |host| host.is_paused(from)) {
+        if self.hosts.with_host(&self.name, |host| host.is_paused(from)) {
             return;
         }
         let Some(Running { runtime, local, main, .. }) = &mut self.running else { return };

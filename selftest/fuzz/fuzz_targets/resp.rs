@@ -36,6 +36,6 @@ fn parse(pieces: &[&[u8]]) -> Parsed {
             }
         }
     }
-    parsed.consumed = buffer.consumed();
+    parsed.consumed = buffer.consumed_bytes();
     parsed
 }

@@ -10,7 +10,7 @@ use crate::shared::Shared;
 
 /// What a connection and the node know of each other, so that waiting for input does not lock the node each time.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct CallState {
     /// The waker the node has.
     waker: Option<Waker>,
     /// The node's news this connection has looked at.
@@ -30,7 +30,7 @@ pub(crate) enum Call {
 pub(crate) fn poll_call<M: Machine>(
     shared: &Shared<M>,
     session: u64,
-    known: &mut Known,
+    known: &mut CallState,
     cx: &Context<'_>,
 ) -> Poll<Call> {
     let has_waker = known.waker.as_ref().is_some_and(|known| known.will_wake(cx.waker()));
@@ -45,7 +45,7 @@ pub(crate) fn poll_call<M: Machine>(
         return Poll::Ready(Call::Push);
     }
     state.wake_on_news(session, cx.waker());
-    *known = Known { waker: Some(cx.waker().clone()), news: shared.news() };
+    *known = CallState { waker: Some(cx.waker().clone()), news: shared.news() };
     Poll::Pending
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn poll_call<M: Machine>(
 pub(crate) fn poll_leave<M: Machine>(
     shared: &Shared<M>,
     session: u64,
-    known: &mut Known,
+    known: &mut CallState,
     cx: &Context<'_>,
 ) -> Poll<Call> {
     // In this order: a node that begins to drain in between finds the waker.

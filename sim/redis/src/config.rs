@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use crate::core::CoreConfig;
-use crate::persistence::Persistence;
 
 /// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
 #[derive(Clone, Debug)]
@@ -38,6 +37,33 @@ impl Default for NodeConfig {
             repl_backlog_bytes: 1 << 20,
             repl_ping_period: Duration::from_secs(10),
             repl_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Whether and how a node keeps its data on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Persistence {
+    /// Nothing is kept: a restarted node is empty.
+    #[default]
+    None,
+    /// `appendonly yes`, `appendfsync no`.
+    AofNo,
+    /// `appendonly yes`, `appendfsync everysec`.
+    AofEverysec,
+    /// `appendonly yes`, `appendfsync always`.
+    AofAlways,
+    /// `appendonly no`, `save SECONDS 1`: see [`NodeConfig::snapshot_interval`].
+    Rdb,
+}
+
+impl Persistence {
+    /// The value of `appendfsync`, for CONFIG GET and INFO.
+    pub(crate) fn append_fsync(self) -> &'static str {
+        match self {
+            Persistence::AofNo => "no",
+            Persistence::AofAlways => "always",
+            Persistence::None | Persistence::AofEverysec | Persistence::Rdb => "everysec",
         }
     }
 }

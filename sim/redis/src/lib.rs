@@ -53,11 +53,10 @@ mod shared;
 mod snapshots;
 mod wait;
 
-pub use config::{BootError, NodeConfig};
+pub use config::{BootError, NodeConfig, Persistence};
 pub use machine::Machine;
 pub use node::Node;
 pub use on_sim::{RunError, SimMachine};
 #[cfg(feature = "tokio")]
 pub use on_tokio::TokioMachine;
 pub use operator::{Operator, Order, UnknownOrder};
-pub use persistence::Persistence;

@@ -12,11 +12,11 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::config::{BootError, NodeConfig};
+use crate::config::{BootError, NodeConfig, Persistence};
 use crate::config_file;
 use crate::core::{Core, Peer, ReplicationId, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::{self, Persistence};
+use crate::persistence;
 use crate::replication;
 use crate::server;
 use crate::shared::{Shared, random_id};
@@ -134,7 +134,7 @@ async fn expire_keys<M: Machine>(shared: Arc<Shared<M>>) {
         if let First::Right(()) = first(shared.machine.wall_reaches(due), earlier).await {
             continue;
         }
-        shared.machine.sleep(shared.until_next_tick()).await;
+        shared.machine.sleep(shared.next_tick_delay()).await;
         let _turn = shared.take_turn().await;
         let mut state = shared.lock();
         if !state.core.replication().is_replica() && !state.core.script_is_overrunning() {

@@ -51,7 +51,7 @@ impl TokioMachine {
     }
 
     /// The path of a file that is on disk.
-    fn on_disk(&self, file: &str) -> Option<PathBuf> {
+    fn disk_path(&self, file: &str) -> Option<PathBuf> {
         self.config_dir.as_ref().filter(|_| file == config_file::NAME).map(|folder| folder.join(file))
     }
 
@@ -105,14 +105,14 @@ impl Machine for TokioMachine {
     }
 
     async fn fsync(&self, file: &str) -> io::Result<()> {
-        match self.on_disk(file) {
+        match self.disk_path(file) {
             Some(path) => replace_durably(&path, self.files().get(file).map_or(&[], Vec::as_slice)),
             None => Ok(()),
         }
     }
 
     fn read(&self, file: &str) -> io::Result<Vec<u8>> {
-        if let Some(path) = self.on_disk(file) {
+        if let Some(path) = self.disk_path(file) {
             return match fs::read(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
                 bytes => bytes,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::config::BootError;
+use crate::config::{BootError, Persistence};
 use crate::core::{Core, Session, WallMicros};
 use crate::machine::Machine;
 use crate::resp::RequestBuffer;
@@ -37,32 +37,7 @@ const LONGEST_POSTPONEMENT_SECONDS: i64 = 2;
 /// Loading feeds the parser in pieces, so that a file of any size fits its bound on unparsed bytes.
 const LOAD_PIECE_BYTES: usize = 64 << 10;
 
-/// Whether and how a node keeps its data on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Persistence {
-    /// Nothing is kept: a restarted node is empty.
-    #[default]
-    None,
-    /// `appendonly yes`, `appendfsync no`.
-    AofNo,
-    /// `appendonly yes`, `appendfsync everysec`.
-    AofEverysec,
-    /// `appendonly yes`, `appendfsync always`.
-    AofAlways,
-    /// `appendonly no`, `save SECONDS 1`: see [`NodeConfig::snapshot_interval`](crate::NodeConfig::snapshot_interval).
-    Rdb,
-}
-
 impl Persistence {
-    /// The value of `appendfsync`, for CONFIG GET and INFO.
-    pub(crate) fn append_fsync(self) -> &'static str {
-        match self {
-            Persistence::AofNo => "no",
-            Persistence::AofAlways => "always",
-            Persistence::None | Persistence::AofEverysec | Persistence::Rdb => "everysec",
-        }
-    }
-
     /// The file that a new process loads.
     pub(crate) fn file(self) -> Option<&'static str> {
         match self {
@@ -165,7 +140,7 @@ impl Aof {
     }
 
     /// Bytes that a reply computed now depends on.
-    pub(crate) fn written(&self) -> u64 {
+    pub(crate) fn written_bytes(&self) -> u64 {
         self.written
     }
 
@@ -266,7 +241,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core, name: &'static str)
     for piece in file.chunks(LOAD_PIECE_BYTES) {
         input.tail().extend_from_slice(piece);
         loop {
-            let at = input.consumed();
+            let at = input.consumed_bytes();
             let bad = |cause: String| BootError::BadData { file: name, offset: at, cause };
             if input.next_request().map_err(|error| bad(error.to_string()))?.is_none() {
                 break;
@@ -280,7 +255,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core, name: &'static str)
                 name.eq_ignore_ascii_case(b"MULTI") || transaction && !name.eq_ignore_ascii_case(b"EXEC");
             core.apply(&mut session, machine.wall(), &args).map_err(|error| bad(error.to_string()))?;
             if !transaction {
-                whole_commands_end = input.consumed();
+                whole_commands_end = input.consumed_bytes();
             }
         }
     }

@@ -66,7 +66,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
     }
 
     /// How many bytes wait to be sent.
-    pub(crate) fn waiting(&self) -> u64 {
+    pub(crate) fn unsent_bytes(&self) -> u64 {
         (self.out.len() - self.sent) as u64
     }
 
@@ -76,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
     }
 
     /// Ends the sending side in order.
-    pub(crate) async fn shut(&mut self) {
+    pub(crate) async fn shut_down(&mut self) {
         // The other end may be gone already: nothing is left to tell it.
         let _ = poll_fn(|cx| Pin::new(&mut self.stream).poll_shutdown(cx)).await;
     }

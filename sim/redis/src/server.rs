@@ -20,10 +20,11 @@ use std::time::Duration;
 use keys::Acknowledged;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::call::{Call, Known, poll_call, poll_leave};
+use crate::call::{Call, CallState, poll_call, poll_leave};
+use crate::config::Persistence;
 use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::{Aof, Persistence};
+use crate::persistence::Aof;
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
@@ -49,11 +50,11 @@ where
     let Some(session) = admit(&mut shared.lock(), || (peer, addr, shared.machine.wall())) else {
         return turn_away(pipe).await;
     };
-    let (retry, known, reported, output_limit) = (false, Known::default(), 0, OutputLimit::default());
+    let (retry, known, reported, output_limit) = (false, CallState::default(), 0, OutputLimit::default());
     let mut connection = Connection { shared, session, pipe, retry, known, reported, output_limit };
     connection.run().await;
     connection.report(0);
-    connection.pipe.shut().await;
+    connection.pipe.shut_down().await;
     shared.lock().end_session(&mut connection.session);
     shared.close_if_drained();
 }
@@ -61,7 +62,7 @@ where
 /// The connection's session, unless there are `maxclients` already.
 fn admit(state: &mut State, who: impl FnOnce() -> (Peer, String, WallMicros)) -> Option<Session> {
     if state.core.connected_clients() >= u64::from(state.core.config().limits.max_clients) {
-        state.core.rejected();
+        state.core.note_rejected();
         return None;
     }
     let (peer, addr, now) = who();
@@ -76,7 +77,7 @@ async fn turn_away<S: AsyncRead + AsyncWrite + Unpin>(mut pipe: Pipe<S>) {
         Poll::Ready(())
     })
     .await;
-    pipe.shut().await;
+    pipe.shut_down().await;
 }
 
 struct Connection<'a, M: Machine, S> {
@@ -85,7 +86,7 @@ struct Connection<'a, M: Machine, S> {
     pipe: Pipe<S>,
     /// The last request was held back by an overrunning script and is executed again.
     retry: bool,
-    known: Known,
+    known: CallState,
     /// What the node knows it to hold.
     reported: i64,
     /// What may wait to be sent, as of the last command.
@@ -189,13 +190,14 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.release_held();
             state.release_paused();
         }
-        (pause, state.aof.as_ref().map_or(0, |aof| aof.written()))
+        (pause, state.aof.as_ref().map_or(0, |aof| aof.written_bytes()))
     }
 
     /// Puts what was pushed behind the replies; false if the connection is to end without another word.
     fn take_pushed(&mut self, state: &mut State) -> bool {
         state.core.take_pushed(self.session.id(), &mut self.pipe.out);
-        !state.core.is_killed(self.session.id()) && !self.output_limit.is_exceeded_by(self.pipe.waiting())
+        !state.core.is_killed(self.session.id())
+            && !self.output_limit.is_exceeded_by(self.pipe.unsent_bytes())
     }
 
     fn execute_until_paused(&mut self, state: &mut State) -> Pause {
@@ -250,7 +252,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let shared = self.shared;
         let mut slow_since = None;
         while !self.pipe.is_sent() {
-            let patience = self.output_limit.patience(self.pipe.waiting()).map(|patience| {
+            let patience = self.output_limit.patience(self.pipe.unsent_bytes()).map(|patience| {
                 let now = shared.machine.monotonic();
                 patience.saturating_sub(now.saturating_sub(*slow_since.get_or_insert(now)))
             });
@@ -264,7 +266,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 let mut state = shared.lock();
                 if state.core.is_unblocked(self.session.id()) {
                     // Among what was pushed is a reply, which waits for the file as any other.
-                    covered = state.aof.as_ref().map_or(covered, Aof::written);
+                    covered = state.aof.as_ref().map_or(covered, Aof::written_bytes);
                 }
                 self.take_pushed(&mut state)
             };
@@ -326,13 +328,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             }
             Next::Blocked { deadline_ms } => self.wait_for_key(deadline_ms).await,
             Next::Psync { id, offset } => {
-                let wish = replication::Wish::Psync(&id, offset);
-                replication::serve_replica(self.shared, &mut self.pipe, &self.session, wish).await;
+                let request = replication::SyncRequest::Psync(&id, offset);
+                replication::serve_replica(self.shared, &mut self.pipe, &self.session, request).await;
                 false
             }
             Next::Sync => {
-                let wish = replication::Wish::Sync;
-                replication::serve_replica(self.shared, &mut self.pipe, &self.session, wish).await;
+                let request = replication::SyncRequest::Sync;
+                replication::serve_replica(self.shared, &mut self.pipe, &self.session, request).await;
                 false
             }
             Next::Shutdown { save } => {
@@ -349,7 +351,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     async fn wait_for_replicas(&mut self, replicas: usize, timeout: Duration, offset: u64) -> bool {
         let demotions = {
             let mut state = self.shared.lock();
-            if state.links.acknowledged(offset) < replicas {
+            if state.links.count_acknowledged(offset) < replicas {
                 replication::ask_for_acknowledgements(self.shared, &mut state);
             }
             state.links.demotions()
@@ -357,7 +359,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let limit = (!timeout.is_zero()).then_some(timeout);
         let (shared, session) = (self.shared, self.session.id());
         let timer = wait_at_most(&shared.machine, limit);
-        let unblocked = self.blocked(timer, |state, cx| match state.core.take_unblocked(session) {
+        let unblocked = self.wait_unblocked(timer, |state, cx| match state.core.take_unblocked(session) {
             Some(_) => Poll::Ready(Acknowledged::Unblocked),
             None => state.links.poll_acknowledged(replicas, offset, demotions, cx).map(Acknowledged::Ended),
         });
@@ -367,7 +369,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Unblocked::Gone => return false,
             // CLIENT UNBLOCK: the reply is among what was pushed.
             Unblocked::Done(Acknowledged::Unblocked) => return true,
-            Unblocked::TimedOut => self.shared.lock().links.acknowledged(offset),
+            Unblocked::TimedOut => self.shared.lock().links.count_acknowledged(offset),
             Unblocked::Done(Acknowledged::Ended(Some(acknowledged))) => acknowledged,
             Unblocked::Done(Acknowledged::Ended(None)) => {
                 reply::error(&mut self.pipe.out, DEMOTED);
@@ -381,7 +383,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     }
 
     /// Waits for the node's state, a timer, or the end of the connection.
-    async fn blocked<T>(
+    async fn wait_unblocked<T>(
         &mut self,
         timer: impl Future<Output = ()>,
         mut look: impl FnMut(&mut State, &mut Context<'_>) -> Poll<T>,

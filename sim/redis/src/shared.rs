@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::config::NodeConfig;
+use crate::config::{NodeConfig, Persistence};
 use crate::config_file;
 use crate::core::{Core, Peer, Session, WallMicros};
 use crate::machine::{Machine, TICK};
-use crate::persistence::{self, Aof, Persistence};
+use crate::persistence::{self, Aof};
 use crate::replication::{Links, Patience};
 use crate::snapshots;
 use crate::wait::{Wakers, first};
@@ -250,7 +250,7 @@ impl<M: Machine> Shared<M> {
         Poll::Pending
     }
 
-    pub(crate) fn until_next_tick(&self) -> Duration {
+    pub(crate) fn next_tick_delay(&self) -> Duration {
         let age = self.machine.monotonic().saturating_sub(self.booted).as_nanos();
         let into_tick = (age % TICK.as_nanos()) as u64;
         TICK - Duration::from_nanos(into_tick)
@@ -262,7 +262,7 @@ impl State {
     pub(crate) fn open_session(&mut self, peer: Peer, addr: String, now: WallMicros) -> Session {
         self.last_session += 1;
         let session = Session::new(self.last_session, peer, addr, now);
-        self.core.connected(&session);
+        self.core.note_connected(&session);
         session
     }
 
@@ -277,7 +277,7 @@ impl State {
     /// A connection ended.
     pub(crate) fn end_session(&mut self, session: &mut Session) {
         self.connections.remove(&session.id());
-        self.core.disconnected(session);
+        self.core.note_disconnected(session);
     }
 
     /// Wakes connection `session` when the node closes, or has something for it.
@@ -288,7 +288,7 @@ impl State {
     /// Whether this node's file covers `offset`, and how many replicas' do.
     pub(crate) fn files_at(&self, offset: u64) -> (bool, usize) {
         let is_local = self.aof.as_ref().is_some_and(|aof| aof.durable_offset() >= offset);
-        (is_local, self.links.in_files(offset))
+        (is_local, self.links.count_in_files(offset))
     }
 
     /// Ready with [`files_at`](Self::files_at) once these are as many as `wanted`; with `None` if the node was demoted

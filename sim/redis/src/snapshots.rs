@@ -34,7 +34,7 @@ pub(crate) async fn keep_taking<M: Machine>(shared: Arc<Shared<M>>, interval: Du
     let mut saved = shared.lock().core.changes();
     loop {
         poll_fn(|cx| poll_changed(&shared, saved, cx)).await;
-        until_due(&shared, last, seconds).await;
+        wait_until_due(&shared, last, seconds).await;
         let (changes, data) = fork(&shared).await;
         if write(&shared.machine, &data).await.is_err() {
             return shared.close();
@@ -60,11 +60,11 @@ fn poll_changed<M: Machine>(shared: &Shared<M>, saved: u64, cx: &Context<'_>) ->
 }
 
 /// A clock that was set back puts it off until it has caught up, as in Redis.
-async fn until_due<M: Machine>(shared: &Shared<M>, last: i64, seconds: i64) {
+async fn wait_until_due<M: Machine>(shared: &Shared<M>, last: i64, seconds: i64) {
     let due = last.saturating_add(seconds).saturating_add(1);
     loop {
         shared.machine.wall_reaches(WallMicros(due.saturating_mul(1_000_000))).await;
-        shared.machine.sleep(shared.until_next_tick()).await;
+        shared.machine.sleep(shared.next_tick_delay()).await;
         if second(shared.machine.wall()) >= due {
             return;
         }

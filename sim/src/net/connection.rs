@@ -125,7 +125,7 @@ impl Endpoint {
     }
 
     /// How many received bytes it holds.
-    pub(crate) fn received(&self) -> usize {
+    pub(crate) fn received_bytes(&self) -> usize {
         self.inbox.len()
     }
 
@@ -332,7 +332,7 @@ impl State {
         let (_, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(is_essential);
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
-        if self.net.link_of(key, from).carried(departure) && self.host(receiver).life.is_reachable() {
+        if self.net.link_of(key, from).is_free_since(departure) && self.host(receiver).life.is_reachable() {
             self.take_segment(key, from, segment);
         } else {
             self.hold(segment);

@@ -49,7 +49,7 @@ impl State {
         let connection = &self.net.connections[key];
         let sent = connection.ends[Side::Opener as usize].bytes_sent;
         let (of, port) = (CopyOf { connection: connection.id, after_bytes: sent }, connection.request.port);
-        let (life, is_essential) = (self.host(from).life.of_machine(), self.host(from).life.is_essential());
+        let (life, is_essential) = (self.host(from).life.machine_life(), self.host(from).life.is_essential());
         let wanted = std::mem::take(&mut self.net.link_of(key, Side::Opener).copy_once);
         for Doubled { after, .. } in wanted {
             let number = self.net.repeated.len() as u32;
@@ -74,7 +74,7 @@ impl State {
     /// It is time to send a message again: a connection for it is asked for.
     pub(crate) fn repeat(&mut self, number: u32) {
         let Repeated { from, to, port, life, .. } = self.net.repeated[number as usize];
-        if self.host(from).life.of_machine() != life {
+        if self.host(from).life.machine_life() != life {
             return self.is_dealt_with(number); // it went with the machine's power
         }
         let asker = Process { host: from, incarnation: self.host(from).life.incarnation() };

@@ -144,7 +144,7 @@ impl State {
     fn gets_through(&mut self, key: ConnectionKey, from: Side) -> bool {
         let (_, to) = self.hosts_of(key, from);
         let departure = self.net.connections[key].request.departure;
-        self.net.link_of(key, from).carried(departure) && self.host(to).life.is_reachable()
+        self.net.link_of(key, from).is_free_since(departure) && self.host(to).life.is_reachable()
     }
 
     /// The request, or the answer to it, tells how long this side's transmissions take.

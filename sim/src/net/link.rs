@@ -84,7 +84,7 @@ impl Link {
     }
 
     /// Whether the link has been free ever since that departure.
-    pub(crate) fn carried(&self, departure: Departure) -> bool {
+    pub(crate) fn is_free_since(&self, departure: Departure) -> bool {
         departure.free_after_cuts == Some(self.cuts_so_far)
     }
 

@@ -173,7 +173,7 @@ impl State {
         let connection = self.net.connections[key].id;
         let digest = digest(&buffer);
         self.emit(Event::Sent { connection, from, to, bytes: bytes.len() as u32, digest });
-        if let Some(captured) = self.trace.captured() {
+        if let Some(captured) = self.trace.capture_mut() {
             captured.sent.push(buffer.clone());
         }
         self.transmit(key, side, Content::Data(buffer));

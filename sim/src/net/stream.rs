@@ -80,12 +80,12 @@ impl SimStream {
         match transfer {
             Transfer::Done(count) => Poll::Ready(Ok(count)),
             Transfer::Wait => Poll::Pending,
-            Transfer::Broken(how) => Poll::Ready(Err(broken(how))),
+            Transfer::Broken(how) => Poll::Ready(Err(end_error(how))),
         }
     }
 }
 
-fn broken(how: End) -> io::Error {
+fn end_error(how: End) -> io::Error {
     match how {
         End::Refused | End::Reset => {
             io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer")

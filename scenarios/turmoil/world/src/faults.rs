@@ -60,9 +60,9 @@ impl State {
 
     fn life_stopped_by(&self, fault: &Fault) -> Option<LifeNumber> {
         match *fault {
-            Fault::Pause { host } => Some(self.host(host).life.of_process()),
+            Fault::Pause { host } => Some(self.host(host).life.process_life()),
             Fault::Suspend { host } | Fault::StandClocks { host, .. } => {
-                Some(self.host(host).life.of_machine())
+                Some(self.host(host).life.machine_life())
             }
             _ => None,
         }
@@ -158,7 +158,7 @@ impl State {
     /// Keeps how a host's clocks run from now on, if somebody asked for it.
     pub(crate) fn capture_clocks(&mut self, host: HostId) {
         let (now, clocks) = (self.now, self.host(host).clocks.clone());
-        if let Some(captured) = self.trace.captured() {
+        if let Some(captured) = self.trace.capture_mut() {
             captured.clocks.push((now, host, clocks));
         }
     }

@@ -84,7 +84,7 @@ impl State {
         if has_data {
             self.net.messages += 1;
             let (bytes, digest) = (data.len() as u32, digest(data));
-            if let Some(captured) = self.trace.captured() {
+            if let Some(captured) = self.trace.capture_mut() {
                 captured.sent.push(data.to_vec());
             }
             self.emit(Event::Sent { connection, from, to, bytes, digest });

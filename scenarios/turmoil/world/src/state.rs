@@ -181,7 +181,7 @@ impl State {
     }
 
     /// Which budget is used up, or whether a host ended the run.
-    pub(crate) fn spent(&self) -> Option<Outcome> {
+    pub(crate) fn spent_budget(&self) -> Option<Outcome> {
         let events = self.trace.count().max(self.step_points) >= self.budget.events;
         match (self.memory_spent, events) {
             _ if self.halted => Some(Outcome::Halted),
@@ -203,7 +203,7 @@ impl State {
         if self.host(host).life.incarnation() != incarnation {
             return true;
         }
-        if self.spent().is_some() {
+        if self.spent_budget().is_some() {
             self.cut_short = true;
             return true;
         }

@@ -38,7 +38,7 @@ impl TurmoilStream {
         poll_fn(|cx| if host.holds_back(cx) { Poll::Pending } else { Poll::Ready(()) }).await;
         let address = SocketAddr::new(host.shared.borrow().net.address(to), port);
         let until = host.clocks().monotonic.after(CONNECT_TIMEOUT);
-        let connecting = gated(&host, async move { TcpStream::connect(address).await });
+        let connecting = gate_future(&host, async move { TcpStream::connect(address).await });
         let tcp = match host.race(connecting, until).await {
             Ok(Ok(tcp)) => tcp,
             Ok(Err(error)) => {
@@ -65,7 +65,7 @@ impl TurmoilStream {
 }
 
 /// A future that uses the network, and that waits while its host is stopped.
-fn gated<F: Future + Send>(host: &TurmoilHost, future: F) -> impl Future<Output = F::Output> + Send {
+fn gate_future<F: Future + Send>(host: &TurmoilHost, future: F) -> impl Future<Output = F::Output> + Send {
     let (host, mut future) = (host.clone(), Box::pin(future));
     poll_fn(move |cx| {
         if host.holds_back(cx) {

@@ -217,7 +217,7 @@ impl TurmoilWorld {
             if !state.cut_short && state.is_complete() && !state.halted {
                 return Outcome::Completed;
             }
-            if let Some(outcome) = state.spent() {
+            if let Some(outcome) = state.spent_budget() {
                 return outcome;
             }
             let Some((at, due)) = state.next() else { return Outcome::Stalled };

@@ -11,10 +11,9 @@ use crate::Source;
 /// More files than these are not understood together.
 const CIRCLE: usize = 6;
 
-/// Circles that are larger, with how many files they have: the event loop, and the core of commands with its scripts.
-/// Both were drawn as one thing, and neither may grow. The second did once, from 20: whoever brings an element serves
-/// those that wait for it, so what pops is part of the core, and so is what tells of keys.
-const LARGER: [(&str, usize); 2] = [("sim", 12), ("sim/redis", 39)];
+/// Circles that are larger, with how many files they have: the event loop, which was drawn as one thing and may not
+/// grow.
+const LARGER: [(&str, usize); 1] = [("sim", 12)];
 
 /// What the files of a folder must not name, and why.
 const NEVERS: [(&str, &[&str], &str); 8] = [

@@ -5,75 +5,11 @@
 //! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
 //! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use super::command::CommandSpec;
-use super::commands::blocking::Wish;
 use super::context::Context;
 use super::session::SessionKind;
+use super::state::{BlockedRequest, Unblocked, Waiter};
 use super::{Core, Session, WallMicros};
 use crate::resp::reply;
-
-/// Why a client waits no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unblocked {
-    /// Its reply is there.
-    Answered,
-    /// The same, and after that its connection is to end.
-    Closing,
-}
-
-/// All that wait.
-#[derive(Debug, Default)]
-pub(crate) struct Blocked {
-    waiters: BTreeMap<u64, Waiter>,
-    /// Who waits for a key, in the order in which they came.
-    queues: BTreeMap<(usize, Vec<u8>), VecDeque<u64>>,
-    /// Keys that somebody waits for and that have appeared, in that order.
-    ready: VecDeque<(usize, Vec<u8>)>,
-    /// Sessions that wait no more and have not been told.
-    released: BTreeMap<u64, Unblocked>,
-}
-
-/// One client that waits.
-#[derive(Debug)]
-struct Waiter {
-    /// Its connection as it was when it began to wait.
-    session: Session,
-    spec: &'static CommandSpec,
-    keys: Vec<Vec<u8>>,
-    wish: Wish,
-}
-
-impl Blocked {
-    pub(crate) fn len(&self) -> usize {
-        self.waiters.len()
-    }
-
-    pub(crate) fn has(&self, session: u64) -> bool {
-        self.waiters.contains_key(&session)
-    }
-
-    /// Forgets a waiter, and hands it out.
-    fn remove(&mut self, session: u64) -> Option<Waiter> {
-        let waiter = self.waiters.remove(&session)?;
-        for key in &waiter.keys {
-            let place = (waiter.session.db, key.clone());
-            let Some(queue) = self.queues.get_mut(&place) else { continue };
-            queue.retain(|other| *other != session);
-            if queue.is_empty() {
-                self.queues.remove(&place);
-            }
-        }
-        Some(waiter)
-    }
-
-    /// A session is gone: it waits for nothing.
-    pub(crate) fn forget(&mut self, session: u64) {
-        self.remove(session);
-        self.released.remove(&session);
-    }
-}
 
 impl Context<'_> {
     /// Whether this command may wait at all: one of a transaction, a script or a master may not.
@@ -82,7 +18,7 @@ impl Context<'_> {
     }
 
     /// Makes the session wait for one of these keys, or, without any, for what the node counts.
-    pub(crate) fn block(&mut self, keys: &[&[u8]], wish: Wish) {
+    pub(crate) fn block(&mut self, keys: &[&[u8]], request: BlockedRequest) {
         let Session { id, origin, protocol, db, replies, .. } = *self.session;
         let blocked = &mut self.core.blocked;
         let mut waited_for: Vec<Vec<u8>> = Vec::new();
@@ -93,7 +29,7 @@ impl Context<'_> {
             }
         }
         let session = Session { id, origin, protocol, db, replies, ..Session::default() };
-        blocked.waiters.insert(id, Waiter { session, spec: self.spec, keys: waited_for, wish });
+        blocked.waiters.insert(id, Waiter { session, spec: self.spec, keys: waited_for, request });
     }
 }
 
@@ -125,12 +61,13 @@ impl Core {
     /// Gives one waiter what is at `key`, if that is what it waits for; false if nothing is there any more.
     fn serve(&mut self, session: u64, key: &[u8], now: WallMicros) -> bool {
         let Some(waiter) = self.blocked.waiters.get_mut(&session) else { return true };
-        let (mut own, spec, wish) = (std::mem::take(&mut waiter.session), waiter.spec, waiter.wish.clone());
+        let (mut own, spec, request) =
+            (std::mem::take(&mut waiter.session), waiter.spec, waiter.request.clone());
         let mut ctx = Context { core: &mut *self, session: &mut own, now, spec };
-        let is_fit = ctx.lookup(key).map(|value| wish.is_for(value));
+        let is_fit = ctx.lookup(key).map(|value| request.is_for(value));
         let mut out = Vec::new();
         if is_fit == Some(true) {
-            wish.serve(&mut ctx, key, &mut out);
+            request.serve(&mut ctx, key, &mut out);
         }
         // Each is a unit of its own: what it takes has nothing to do with what others take, or with who brought it.
         self.finish_unit();
@@ -147,11 +84,11 @@ impl Core {
     pub fn time_out(&mut self, session: u64) {
         let Some(waiter) = self.blocked.waiters.get(&session) else { return };
         let mut out = Vec::new();
-        match waiter.wish {
-            Wish::Replicas { offset } => {
+        match waiter.request {
+            BlockedRequest::Replicas { offset } => {
                 reply::integer(&mut out, self.replication.replicas_at(offset) as i64)
             }
-            Wish::Files { offset } => {
+            BlockedRequest::Files { offset } => {
                 let replication = &self.replication;
                 reply_files(&mut out, replication.is_in_file(offset), replication.files_at(offset));
             }
@@ -170,8 +107,9 @@ impl Core {
     /// Ends every wait for a key, with its connection: the node is a replica now, and may not give what it has.
     pub(crate) fn disconnect_blocked(&mut self) {
         let waiters = self.blocked.waiters.iter();
-        let of_keys =
-            waiters.filter(|(_, waiter)| !matches!(waiter.wish, Wish::Replicas { .. } | Wish::Files { .. }));
+        let of_keys = waiters.filter(|(_, waiter)| {
+            !matches!(waiter.request, BlockedRequest::Replicas { .. } | BlockedRequest::Files { .. })
+        });
         let sessions: Vec<u64> = of_keys.map(|(session, _)| *session).collect();
         for session in sessions {
             self.unblock_with_error(session, DEMOTED, Unblocked::Closing);

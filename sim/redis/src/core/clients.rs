@@ -3,35 +3,11 @@
 //!
 //! Not modelled: sizes of buffers, but for the request of who asks; file descriptors.
 
-use super::command::CommandSpec;
 use super::session::SessionKind;
+use super::state::{Client, Tracked};
 use super::subscriptions::Counts;
-use super::tracking::Tracked;
 use super::{Next, Session, WallMicros};
 use crate::resp::Protocol;
-
-/// One connection as others see it.
-#[derive(Clone, Debug)]
-pub(crate) struct Client {
-    addr: String,
-    connected_at: WallMicros,
-    /// When it last sent a command.
-    seen_at: WallMicros,
-    name: Vec<u8>,
-    db: usize,
-    protocol: Protocol,
-    /// Commands between MULTI and EXEC.
-    queued: Option<usize>,
-    no_evict: bool,
-    is_replica: bool,
-    is_monitor: bool,
-    /// Whether it wants replies, and with them what is pushed.
-    pub(crate) is_answered: bool,
-    /// What was pushed to it and not taken yet.
-    pub(crate) outbox: Vec<u8>,
-    /// `None`: the last one was no command at all.
-    last_command: Option<&'static CommandSpec>,
-}
 
 impl Client {
     pub(crate) fn new(session: &Session) -> Client {
@@ -53,9 +29,9 @@ impl Client {
     }
 
     /// What the command did to the connection. Called for every one: must be cheap.
-    pub(crate) fn executed(&mut self, session: &Session, now: WallMicros, next: &Next) {
+    pub(crate) fn note_command(&mut self, session: &Session, now: WallMicros, next: &Next) {
         self.seen_at = now;
-        self.last_command = session.last_command;
+        self.last_command = session.last_command.map(|command| command.full_name);
         self.db = session.db;
         self.protocol = session.protocol;
         self.queued = session.multi.as_ref().map(|multi| multi.queue.len());
@@ -74,7 +50,7 @@ impl Client {
     /// The same connection while one of its commands is being executed.
     pub(crate) fn during(&self, session: &Session, now: WallMicros) -> Client {
         let mut client = self.clone();
-        client.executed(session, now, &Next::Reply);
+        client.note_command(session, now, &Next::Reply);
         // An EXEC under way still counts what it executes.
         client.queued = self.queued;
         client
@@ -137,7 +113,7 @@ impl Client {
             self.queued.map_or(-1, |queued| queued as i64),
             held.request,
             held.arguments,
-            self.last_command.map_or("NULL", |command| command.full_name),
+            self.last_command.unwrap_or("NULL"),
             tracked.map_or(-1, |tracked| tracked.redirect as i64),
             if self.protocol == Protocol::Two { 2 } else { 3 },
         )
@@ -152,12 +128,12 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) is_blocked: bool,
     pub(crate) subscriptions: Counts,
     pub(crate) tracked: Option<&'a Tracked>,
-    pub(crate) held: Held,
+    pub(crate) held: RequestBytes,
 }
 
 /// What a connection holds of the request under way, in bytes: as it came, and its arguments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct RequestBytes {
     pub(crate) request: usize,
     pub(crate) arguments: usize,
 }
@@ -191,7 +167,7 @@ impl super::Core {
         if session.kind == SessionKind::Client
             && let Some(client) = self.clients.get_mut(&session.id)
         {
-            client.executed(session, now, next);
+            client.note_command(session, now, next);
         }
     }
 }

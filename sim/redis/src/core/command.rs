@@ -91,7 +91,7 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
 
 impl CommandSpec {
     /// The same, as something that older nodes do not know.
-    pub(crate) const fn since(self, since: Version) -> CommandSpec {
+    pub(crate) const fn introduced_in(self, since: Version) -> CommandSpec {
         CommandSpec { since, ..self }
     }
 
@@ -109,6 +109,9 @@ impl CommandSpec {
         if self.arity < 0 { arguments >= wanted } else { arguments == wanted }
     }
 }
+
+/// Finds the command that a request names.
+pub(crate) type Lookup = fn(&Args<'_>, Version) -> Result<&'static CommandSpec, LookupError>;
 
 /// Why there is no such command.
 pub(crate) enum LookupError {

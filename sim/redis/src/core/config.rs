@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{KeptSettings, KeyEvents, Limits, MetLimit, Observer, ScriptLimit};
+use super::state::KeyEvents;
+use super::{KeptSettings, Limits, MetLimit, Observer, ScriptLimit};
 
 /// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
 #[derive(Clone)]

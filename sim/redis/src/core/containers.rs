@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::keyspace::Entry;
-use super::notify::Class;
 use super::observer::Stored;
+use super::state::Class;
 use super::values::Container;
 
 impl Context<'_> {
@@ -11,7 +11,7 @@ impl Context<'_> {
     pub(crate) fn read<T: Container>(&mut self, key: &[u8]) -> Result<Option<&T>, ()> {
         match self.lookup(key) {
             None => Ok(None),
-            Some(value) => T::of(value).map(Some).ok_or(()),
+            Some(value) => T::downcast(value).map(Some).ok_or(()),
         }
     }
 
@@ -34,15 +34,15 @@ impl Context<'_> {
         // Elements depend on one another, so what was is a copy: only an observer pays for it.
         let before = if is_observed && was_there { database.get(key).cloned() } else { None };
         let old_size = database.get(key).map_or(0, |entry| entry.value.size());
-        let Some(container) = database.value_mut(key).and_then(T::of_mut) else { return Err(()) };
+        let Some(container) = database.value_mut(key).and_then(T::downcast_mut) else { return Err(()) };
         let changes = change(container);
         let is_empty = container.len() == 0;
         database.value_changed(key, old_size);
         let gone = if is_empty { database.remove(key) } else { None };
         if changes > 0 && (was_there || gone.is_none()) {
-            self.worked(before.as_ref().map_or(0, |before| before.value.size()));
+            self.charge_work(before.as_ref().map_or(0, |before| before.value.size()));
             self.core.touch(self.session.db, key);
-            self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
+            self.tell(key, before.as_ref().map(Stored::from), self.stored_value(key));
             if !was_there {
                 self.core.notify(self.session.db, Class::NEW, "new", key);
                 self.core.key_appeared(self.session.db, key);
@@ -63,7 +63,7 @@ impl Context<'_> {
         let was_there = before.is_some();
         self.core.databases[db].insert(key, Entry { value: result.into_value(), expires_at: None });
         self.core.touch(db, key);
-        self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
+        self.tell(key, before.as_ref().map(Stored::from), self.stored_value(key));
         // Redis wakes nobody where a value of another type is overwritten.
         if !was_there {
             self.core.notify(db, Class::NEW, "new", key);

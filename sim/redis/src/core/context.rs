@@ -1,32 +1,13 @@
 //! What a command works with: the core, the session that sent it, and the time it happens at.
 
 use super::command::{CommandSpec, LookupError, READ_ONLY};
+use super::errors;
 use super::keyspace::{Entry, Hash, Value};
-use super::notify::Class;
 use super::observer::{Field, Stored};
 use super::session::SessionKind;
+use super::state::Class;
 use super::{Core, KeyChange, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, Protocol, reply};
-
-/// A reply that is a constant.
-pub(crate) mod errors {
-    pub(crate) const WRONG_TYPE: &[u8] = b"WRONGTYPE Operation against a key holding the wrong kind of value";
-    pub(crate) const NOT_INTEGER: &[u8] = b"ERR value is not an integer or out of range";
-    pub(crate) const NOT_FLOAT: &[u8] = b"ERR value is not a valid float";
-    pub(crate) const NO_FINITE_SUM: &[u8] = b"ERR increment would produce NaN or Infinity";
-    pub(crate) const SYNTAX: &[u8] = b"ERR syntax error";
-    pub(crate) const BUSY: &[u8] =
-        b"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
-    pub(crate) const READ_ONLY: &[u8] = b"READONLY You can't write against a read only replica.";
-    pub(crate) const NO_REPLICAS: &[u8] = b"NOREPLICAS Not enough good replicas to write.";
-    pub(crate) const NO_SUCH_KEY: &[u8] = b"ERR no such key";
-    pub(crate) const SAME_OBJECT: &[u8] = b"ERR source and destination objects are the same";
-    pub(crate) const MASTER_DOWN: &[u8] =
-        b"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
-    pub(crate) const OUT_OF_MEMORY: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
-    pub(crate) const TOO_LONG: &[u8] = b"ERR the reply is longer than the client's output buffer may be";
-    pub(crate) const EXEC_ABORT: &[u8] = b"EXECABORT Transaction discarded because of previous errors.";
-}
 
 /// What looking at a key or a field costs, in bytes that could be copied meanwhile.
 pub(crate) const LOOK_BYTES: u64 = 64;
@@ -56,7 +37,7 @@ impl Context<'_> {
 
     /// Notes work that neither the command's arguments nor its reply show: bytes that were copied, or could have been
     /// in the time. A script pays for it.
-    pub(crate) fn worked(&mut self, bytes: u64) {
+    pub(crate) fn charge_work(&mut self, bytes: u64) {
         self.core.work = self.core.work.saturating_add(bytes);
     }
 
@@ -176,7 +157,7 @@ impl Context<'_> {
         self.core.databases[db].insert(key, entry);
         self.core.touch(db, key);
         self.core.key_appeared(db, key);
-        self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
+        self.tell(key, before.as_ref().map(Stored::from), self.stored_value(key));
     }
 
     /// Writes into the string at `key` from `offset` on, or into an empty one that it then has, and tells how long it
@@ -193,11 +174,11 @@ impl Context<'_> {
             self.core.config.observer.is_some() && old_len.is_some_and(|old_len| offset < old_len);
         let overwritten = old.filter(|_| is_overwritten).map(<[u8]>::to_vec);
         let zeros = offset.saturating_sub(old_len.unwrap_or(0));
-        self.worked((overwritten.as_ref().map_or(0, Vec::len) + zeros) as u64);
+        self.charge_work((overwritten.as_ref().map_or(0, Vec::len) + zeros) as u64);
         self.note_new(key);
         self.core.databases[db].write_string(key, offset, value);
         self.core.touch(db, key);
-        let after = self.stored(key).and_then(|stored| stored.as_string()).unwrap_or_default();
+        let after = self.stored_value(key).and_then(|stored| stored.as_string()).unwrap_or_default();
         let before = overwritten.as_deref().or(old_len.map(|old_len| &after[..old_len]));
         let before = before.map(|before| Stored::string(before, expires_at));
         self.tell(key, before, Some(Stored::string(after, expires_at)));
@@ -221,7 +202,7 @@ impl Context<'_> {
     }
 
     /// Does something in another database, as Redis' commands that take one do: by selecting it for the time being.
-    pub(crate) fn in_database<R>(&mut self, db: usize, work: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn with_database<R>(&mut self, db: usize, work: impl FnOnce(&mut Self) -> R) -> R {
         let own = std::mem::replace(&mut self.session.db, db);
         let result = work(self);
         self.session.db = own;
@@ -241,7 +222,7 @@ impl Context<'_> {
         self.tell(key, Some(Stored::new(&entry.value, old)), Some(Stored::from(entry)));
         // It will be compared.
         let shown = entry.value.size();
-        self.worked(shown);
+        self.charge_work(shown);
     }
 
     /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers and
@@ -268,7 +249,7 @@ impl Context<'_> {
         let is_empty = hash.len() == 0;
         database.value_changed(key, before);
         let gone = if is_empty { database.remove(key) } else { None };
-        self.worked(searches(args, searched));
+        self.charge_work(searches(args, searched));
         self.core.touch(self.session.db, key);
         self.tell_hash(key, &fields, was_there, gone.as_ref());
         Ok(result)
@@ -292,7 +273,7 @@ impl Context<'_> {
     }
 
     /// What is at `key`, expired or not.
-    pub(super) fn stored(&self, key: &[u8]) -> Option<Stored<'_>> {
+    pub(super) fn stored_value(&self, key: &[u8]) -> Option<Stored<'_>> {
         self.core.databases[self.session.db].get(key).map(Stored::from)
     }
 
@@ -316,7 +297,7 @@ impl Context<'_> {
     pub(crate) fn propagate_to_replicas(&mut self, args: &Args<'_>) {
         let replication = &self.core.replication;
         if replication.counting && !replication.is_replica() {
-            self.core.propagation.for_replicas_only(self.session.db, args.iter());
+            self.core.propagation.write_for_replicas(self.session.db, args.iter());
         }
     }
 
@@ -343,7 +324,7 @@ impl Context<'_> {
         let output = config.limits.output_of(self.session.is_subscribed);
         let output = usize::try_from(output.hard).ok().filter(|&hard| hard > 0);
         let output = output.unwrap_or(usize::MAX);
-        if self.in_script() { output.min(config.script_memory_limit) } else { output }
+        if self.is_in_script() { output.min(config.script_memory_limit) } else { output }
     }
 
     /// Whether the reply that begins at `start` has become longer than it may. An error takes its place then: a few
@@ -353,14 +334,14 @@ impl Context<'_> {
         if out.len() - start <= self.reply_limit() {
             return false;
         }
-        self.worked((out.len() - start) as u64);
+        self.charge_work((out.len() - start) as u64);
         out.truncate(start);
         reply::error(out, errors::TOO_LONG);
         self.core.output_overflowed |= self.session.kind == SessionKind::Client;
         true
     }
 
-    pub(crate) fn in_script(&self) -> bool {
+    pub(crate) fn is_in_script(&self) -> bool {
         self.session.kind == SessionKind::Script
     }
 

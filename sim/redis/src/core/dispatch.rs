@@ -5,55 +5,14 @@ use super::command::{ADMIN, CommandSpec, DENY_OOM, NO_SCRIPT, NOT_QUEUED, PUBSUB
 use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};
-use super::notify::Class;
 use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
+use super::state::{Class, Overrun, OverrunState};
 use super::{Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
 
 /// What a watched key takes besides its name, about.
 const WATCH_BYTES: usize = 128;
-
-/// A script that was stopped at its limit and counts as running until it is killed.
-#[derive(Debug)]
-pub(crate) struct Overrun {
-    /// Whose script it is.
-    pub(crate) session: u64,
-    /// When others are told BUSY.
-    pub(crate) busy_from: WallMicros,
-    /// It has written: it cannot be killed.
-    pub(crate) wrote: bool,
-    /// It came from a master: it cannot be killed.
-    pub(crate) from_master: bool,
-    pub(crate) state: OverrunState,
-    /// The error its client gets once it is killed.
-    pub(crate) kill_error: Vec<u8>,
-    /// The rest of the transaction it is part of.
-    pub(crate) transaction: Option<SuspendedTransaction>,
-}
-
-/// Whether the script still counts as running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OverrunState {
-    Running,
-    /// Its client has not been answered yet.
-    Killed,
-}
-
-/// An EXEC whose script is overrunning.
-#[derive(Debug)]
-pub(crate) struct SuspendedTransaction {
-    /// Replies so far.
-    pub(crate) replies: Vec<u8>,
-    /// What comes after the script.
-    pub(crate) rest: Vec<Queued>,
-}
-
-impl Overrun {
-    pub(crate) fn is_running(&self) -> bool {
-        self.state == OverrunState::Running
-    }
-}
 
 impl Core {
     pub(crate) fn dispatch(
@@ -122,7 +81,7 @@ impl Core {
                 session.abort_transaction();
                 let start = out.len();
                 unknown_command(&why, args, out);
-                self.stats.counts.error(&out[start..]);
+                self.stats.counts.count_error(&out[start..]);
                 return Next::Reply;
             }
         };
@@ -220,7 +179,7 @@ impl Core {
         refusal: &[u8],
         out: &mut Vec<u8>,
     ) {
-        self.stats.counts.rejected(spec, refusal);
+        self.stats.counts.count_rejection(spec.full_name, refusal);
         if spec.name != "EXEC" {
             session.abort_transaction();
             return reply::error(out, refusal);
@@ -234,8 +193,10 @@ impl Core {
     pub(crate) fn count(&mut self, spec: &'static CommandSpec, next: &Next, reply: &[u8]) {
         match spec.name {
             _ if *next == Next::Held => {}
-            "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" => self.stats.counts.called_script(spec, reply),
-            _ => self.stats.counts.called(spec, reply),
+            "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" => {
+                self.stats.counts.count_script_call(spec.full_name, reply)
+            }
+            _ => self.stats.counts.count_call(spec.full_name, reply),
         }
     }
 
@@ -386,7 +347,7 @@ impl Core {
         let Some(multi) = &mut session.multi else { return Next::Reply };
         // Redis does not keep what it will not execute.
         if !multi.aborted && !cannot_succeed {
-            let declared = scripting::declared(self, spec, args);
+            let declared = scripting::declared_flags(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
             multi.may_replicate |= self.may_replicate_when_queued(spec, args);
             multi.grows |= declared.map_or(spec.has(DENY_OOM), |script| script.grows);

@@ -9,8 +9,8 @@
 //! `maxmemory` by itself refuses writes (`noeviction`).
 
 use super::keyspace::Database;
-use super::notify::Class;
 use super::observer::Stored;
+use super::state::Class;
 use super::{Core, KeyChange, Origin};
 
 impl Core {

@@ -236,7 +236,8 @@ impl Database {
     /// Some keys of a round through all of them, and the cursor of the next.
     pub(crate) fn page(&mut self, cursor: u64, count: usize) -> (Vec<&[u8]>, u64) {
         let Database { entries, scan_order, .. } = self;
-        let order = scan_order.get_or_insert_with(|| ScanOrder::of(entries.keys().map(Vec::as_slice)));
+        let order =
+            scan_order.get_or_insert_with(|| ScanOrder::from_names(entries.keys().map(Vec::as_slice)));
         order.page(cursor, count)
     }
 

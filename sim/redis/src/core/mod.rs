@@ -14,12 +14,14 @@ mod dispatch;
 mod docs;
 mod draws;
 mod dump;
+mod errors;
 mod eviction;
 pub(crate) mod hex;
 mod keyspace;
 mod limits;
 mod long_double;
 mod lua;
+mod next;
 mod notify;
 mod observer;
 mod pause;
@@ -31,108 +33,43 @@ mod scan_order;
 mod script_limit;
 mod session;
 mod settings;
+mod state;
 mod statistics;
 mod stored;
 mod stream;
 mod subscriptions;
+mod time;
 mod tracking;
 mod values;
 
-pub use blocked::Unblocked;
 pub(crate) use blocked::{DEMOTED, reply_files};
 pub use config::{CoreConfig, Version};
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
-pub use notify::KeyEvents;
+pub use next::Next;
 pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
 pub use settings::KeptSettings;
+pub use state::{KeyEvents, Unblocked};
 pub use stored::{Elements, Members, Scores};
 pub use stream::StreamError;
+pub use time::WallMicros;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::Duration;
 
-use blocked::Blocked;
-use clients::Client;
-use dispatch::Overrun;
 use keyspace::Database;
-use lua::Script;
+use lua::{JsonSettings, NativeBuffers};
 use propagation::Propagation;
-use statistics::Stats;
+use state::{Blocked, Client, Overrun, Pause, Scripts, Stats, Tracking};
 use subscriptions::Subscriptions;
 
 use crate::resp::{Args, reply};
 
 /// Redis' default number of databases.
 const DATABASES: usize = 16;
-
-/// Wall clock of the node, microseconds since the Unix epoch. Expiry counts in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WallMicros(pub i64);
-
-impl WallMicros {
-    /// Milliseconds since the epoch, rounded down.
-    pub fn millis(self) -> i64 {
-        self.0.div_euclid(1000)
-    }
-}
-
-/// What the connection must do after [`Core::execute`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// `out` holds the reply (nothing, if the client switched replies off).
-    Reply,
-    /// Send `out`, then close the connection.
-    Close,
-    /// WAIT: nothing is in `out` yet. Answer with the number of replicas that acknowledged `offset`, as soon as it
-    /// reaches `replicas` or after `timeout` (zero: no timeout).
-    Wait {
-        /// How many replicas are asked for.
-        replicas: u32,
-        /// Longest wait, on the node's monotonic clock; zero waits forever.
-        timeout: Duration,
-        /// The connection's last write ends at this replication offset.
-        offset: u64,
-        /// WAITAOF: the same about files, and whether this node's own is waited for too.
-        file: Option<bool>,
-    },
-    /// The command waits for a key: nothing is in `out` yet. Its reply is pushed to the session, and
-    /// [`Core::take_unblocked`] then says that it waits no more. Call [`Core::time_out`] once the wall clock is past
-    /// this millisecond, if there is one.
-    Blocked {
-        /// Milliseconds since the epoch; `None` waits forever.
-        deadline_ms: Option<i64>,
-    },
-    /// PSYNC: the connection turns into a link to a replica.
-    Psync {
-        /// The replication id the replica asks for, `?` when it has none.
-        id: Vec<u8>,
-        /// The first offset the replica is missing, -1 when it has none.
-        offset: i64,
-    },
-    /// SYNC: the connection turns into a link to who reads the data set and the stream, and acknowledges nothing.
-    Sync,
-    /// REPLICAOF: the reply is in `out`, [`Core::replication`] already has the new role; the node must start or stop
-    /// its replica task and drop its own replicas' links where Redis does.
-    ReplicaOf(Option<(String, u16)>),
-    /// SHUTDOWN: close everything without a reply, saving first unless told not to.
-    Shutdown {
-        /// Whether the data set is to be saved first, by a node that takes snapshots.
-        save: bool,
-    },
-    /// A script passed its instruction limit and counts as still running; nothing is in `out`. Call `execute` again
-    /// with the same request when the script has ended ([`Core::script_is_overrunning`] turns false) or at
-    /// [`Core::held_until`].
-    Held,
-    /// CLIENT PAUSE makes this request wait; nothing is in `out`. Call `execute` or `apply` again with the same request
-    /// when the pause is lifted ([`Core::paused_until`] turns `None`) or at its end.
-    Paused,
-}
 
 /// One Redis process's memory.
 ///
@@ -159,24 +96,22 @@ pub struct Core {
     /// From number 0 to the highest that anybody chose: what lies beyond is empty.
     databases: Vec<Database>,
     propagation: Propagation,
-    scripts: BTreeMap<[u8; 20], Arc<Script>>,
+    scripts: Scripts,
     /// What scripts that run natively build their commands in.
-    twin_buffers: lua::Buffers,
+    native_buffers: NativeBuffers,
     /// What scripts told `cjson`.
-    json: lua::JsonSettings,
-    /// Bytes of the scripts.
-    script_memory: u64,
+    json: JsonSettings,
     overrun: Option<Overrun>,
     /// Every connection that is open, by its id.
     clients: BTreeMap<u64, Client>,
     /// CLIENT PAUSE, also when it is over.
-    pause: Option<pause::Pause>,
+    pause: Option<Pause>,
     /// Sessions whose request waits for the end of it.
     postponed: BTreeSet<u64>,
     /// Sessions that are shown every command.
     monitors: BTreeSet<u64>,
     subscriptions: Subscriptions,
-    tracking: tracking::Tracking,
+    tracking: Tracking,
     /// Sessions that were killed and have not ended yet.
     killed: BTreeSet<u64>,
     /// Sessions that were pushed to or killed, for the node.
@@ -218,7 +153,7 @@ impl Core {
             databases: vec![Database::default()],
             ..Core::default()
         };
-        known.iter().for_each(|source| commands::scripting::know(&mut core, source.as_bytes()));
+        known.iter().for_each(|source| core.scripts.insert_source(source.as_bytes()));
         core
     }
 
@@ -327,7 +262,7 @@ impl Core {
 
     /// Bytes of keys, values and scripts.
     pub fn data_memory(&self) -> u64 {
-        self.databases.iter().map(Database::memory).sum::<u64>() + self.script_memory
+        self.databases.iter().map(Database::memory).sum::<u64>() + self.scripts.memory()
     }
 
     /// Data, and what connections hold.
@@ -398,7 +333,7 @@ impl Core {
     }
 
     /// Must be called when a connection opens: INFO counts it, CLIENT LIST shows it.
-    pub fn connected(&mut self, session: &Session) {
+    pub fn note_connected(&mut self, session: &Session) {
         self.stats.started_at.get_or_insert(session.connected_at);
         self.stats.connections += 1;
         self.stats.connected += 1;
@@ -406,7 +341,7 @@ impl Core {
     }
 
     /// Must be called when a connection ends: forgets what it watched and what it has subscribed to.
-    pub fn disconnected(&mut self, session: &mut Session) {
+    pub fn note_disconnected(&mut self, session: &mut Session) {
         if self.clients.remove(&session.id).is_some() {
             self.stats.connected = self.stats.connected.saturating_sub(1);
         }

@@ -155,7 +155,7 @@ impl<'a> From<&'a Entry> for Stored<'a> {
 impl<'a> Fields<'a> {
     /// The value of a field.
     pub fn get(&self, name: &[u8]) -> Option<&'a [u8]> {
-        match self.replaced(name) {
+        match self.replaced_field(name) {
             Some((_, value)) => value.as_deref(),
             None => self.hash.get(name),
         }
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
     /// All fields, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let fields = *self;
-        let same = fields.hash.iter().filter(move |(name, _)| fields.replaced(name).is_none());
+        let same = fields.hash.iter().filter(move |(name, _)| fields.replaced_field(name).is_none());
         let others = fields.instead.iter().enumerate();
         // A field that a command names twice was what it was the first time.
         let others =
@@ -183,7 +183,7 @@ impl<'a> Fields<'a> {
         self.iter().next().is_none()
     }
 
-    fn replaced(&self, name: &[u8]) -> Option<&'a Field> {
+    fn replaced_field(&self, name: &[u8]) -> Option<&'a Field> {
         self.instead.iter().find(|(replaced, _)| replaced == name)
     }
 }

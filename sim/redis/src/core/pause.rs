@@ -9,24 +9,9 @@
 use super::command::{CommandSpec, MAY_REPLICATE, WRITE};
 use super::commands::scripting;
 use super::session::SessionKind;
+use super::state::{Pause, Paused};
 use super::{Core, Session, WallMicros};
 use crate::resp::Args;
-
-/// A pause under way. The stricter of two wins, and the longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pause {
-    pub(crate) of: Paused,
-    /// Milliseconds since the epoch, which still belong to it.
-    pub(crate) until_ms: i64,
-}
-
-/// The requests that wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Paused {
-    /// Those that may write, and those that go to replicas without writing.
-    Writes,
-    All,
-}
 
 impl Core {
     pub(crate) fn pause(&mut self, pause: Pause, now: WallMicros) {
@@ -54,7 +39,7 @@ impl Core {
     }
 
     /// The connections whose request waits.
-    pub(crate) fn postponed(&self) -> usize {
+    pub(crate) fn count_postponed(&self) -> usize {
         self.postponed.len()
     }
 
@@ -92,7 +77,7 @@ impl Core {
 
     /// The same for a command that is no EXEC. A script may write unless it says that it does not.
     pub(crate) fn may_replicate_when_queued(&self, spec: &CommandSpec, args: &Args<'_>) -> bool {
-        let declared = scripting::declared(self, spec, args);
+        let declared = scripting::declared_flags(self, spec, args);
         let may = spec.has(WRITE | MAY_REPLICATE) || matches!(spec.name, "EVAL" | "EVALSHA");
         declared.map_or(may, |script| script.writes)
     }

@@ -40,7 +40,11 @@ impl Propagation {
     }
 
     /// The same, for replicas alone. The SELECT before it goes to both, so that they stay in one database.
-    pub(crate) fn for_replicas_only<'a>(&mut self, db: usize, args: impl ExactSizeIterator<Item = &'a [u8]>) {
+    pub(crate) fn write_for_replicas<'a>(
+        &mut self,
+        db: usize,
+        args: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) {
         if self.enabled {
             self.select(db);
             let start = self.unit.len();

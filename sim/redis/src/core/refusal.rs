@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::command::{BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, READ_ONLY, STALE_OK, SUBSCRIBED_OK, WRITE};
 use super::commands::scripting;
-use super::context::errors;
+use super::errors;
 use super::session::SessionKind;
 use super::{Core, LinkState, Origin, Role, Session};
 use crate::resp::{Args, Protocol};
@@ -26,7 +26,8 @@ impl Core {
         }
         if session.kind != SessionKind::Master
             && (self.is_full_for(spec)
-                || self.is_full() && scripting::declared(self, spec, args).is_some_and(|script| script.grows)
+                || self.is_full()
+                    && scripting::declared_flags(self, spec, args).is_some_and(|script| script.grows)
                 || spec.name == "EXEC"
                     && session.multi.as_ref().is_some_and(|multi| multi.grows && self.is_full()))
         {
@@ -36,7 +37,7 @@ impl Core {
             session.is_subscribed && session.protocol == Protocol::Two && !spec.has(SUBSCRIBED_OK);
         let (write_refusal, is_stale) = (self.write_refusal(), self.is_stale());
         if session.kind != SessionKind::Master && (write_refusal.is_some() || is_stale) {
-            let declared = scripting::declared(self, spec, args);
+            let declared = scripting::declared_flags(self, spec, args);
             let writes = declared.map_or(spec.has(WRITE), |script| script.writes)
                 || (spec.name == "EXEC" && session.multi.as_ref().is_some_and(|queued| queued.writes));
             if writes && write_refusal.is_some() {

@@ -25,7 +25,7 @@ pub(crate) fn place(name: &[u8]) -> u64 {
 pub(crate) struct ScanOrder(BTreeSet<(u64, Vec<u8>)>);
 
 impl ScanOrder {
-    pub(crate) fn of<'a>(names: impl Iterator<Item = &'a [u8]>) -> ScanOrder {
+    pub(crate) fn from_names<'a>(names: impl Iterator<Item = &'a [u8]>) -> ScanOrder {
         ScanOrder(names.map(|name| (place(name), name.to_vec())).collect())
     }
 
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_round_passes_every_name_once_whatever_the_count() {
         let names: Vec<Vec<u8>> = (0..500).map(|n| format!("lock:{n}").into_bytes()).collect();
-        let order = ScanOrder::of(names.iter().map(Vec::as_slice));
+        let order = ScanOrder::from_names(names.iter().map(Vec::as_slice));
         for count in [1, 2, 7, 100, 500, 10_000] {
             let (mut seen, mut cursor, mut calls) = (Vec::new(), 0, 0);
             loop {

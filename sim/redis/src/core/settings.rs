@@ -163,13 +163,13 @@ pub struct KeptSettings(BTreeMap<&'static str, String>);
 
 impl KeptSettings {
     /// Names and values as CONFIG GET shows them to who asks with a pattern.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+    pub(crate) fn visible_settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let old = OLD_NAMES.iter().filter_map(|(old, name)| Some((*old, self.value(find(name)?))));
         KEPT.iter().map(|kept| (kept.name, self.value(kept))).chain(old)
     }
 
     /// Those that are shown only to who asks for them by name.
-    pub(crate) fn hidden(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+    pub(crate) fn hidden_settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         HIDDEN.iter().map(|kept| (kept.name, self.value(kept)))
     }
 
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn every_default_is_a_value_that_can_be_set_and_old_names_mean_new_ones() {
         let mut settings = KeptSettings::default();
-        let all: Vec<_> = settings.shown().chain(settings.hidden()).collect();
+        let all: Vec<_> = settings.visible_settings().chain(settings.hidden_settings()).collect();
         for (name, value) in all {
             let is_fixed = find(name).is_some_and(|kept| matches!(kept.kind, Fixed));
             assert_eq!(settings.set(name, &value).is_err(), is_fixed, "{name} = {value}");
@@ -262,7 +262,11 @@ mod tests {
         let refused = settings.set("requirepass", "secret");
         assert_eq!(refused, Err("the effect of another value is not modelled".to_owned()));
         assert_eq!(settings.set("zset-max-ziplist-value", "1k"), Ok(true));
-        assert!(settings.shown().any(|setting| setting == ("zset-max-listpack-value", "1000".to_owned())));
+        assert!(
+            settings
+                .visible_settings()
+                .any(|setting| setting == ("zset-max-listpack-value", "1000".to_owned()))
+        );
         assert_eq!(settings.set("set-max-intset-entries", "-1").ok(), None);
         assert_eq!(settings.set("nosuch", "1"), Ok(false));
     }

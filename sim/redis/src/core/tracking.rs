@@ -9,124 +9,12 @@
 //!
 //! Not modelled: `tracking-table-max-keys`. Redis drops keys beyond it, and tells so.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::command::{CommandSpec, PUBSUB, READ_ONLY};
 use super::docs::keys::keys_of;
 use super::session::SessionKind;
+use super::state::Options;
 use super::{Core, Session};
 use crate::resp::{Args, Protocol, reply};
-
-/// All that is tracked on a node.
-#[derive(Debug, Default)]
-pub(crate) struct Tracking {
-    clients: BTreeMap<u64, Tracked>,
-    /// Who has read a key, and is to be told once.
-    readers: BTreeMap<Vec<u8>, BTreeSet<u64>>,
-    prefixes: BTreeMap<Vec<u8>, Prefix>,
-    /// The connection whose command is being executed.
-    pub(super) current: Option<u64>,
-    /// A script's command is.
-    pub(super) in_script: bool,
-    /// Whose script it is and the keys it was called with, if that client tracks.
-    pub(super) script: Option<(u64, Vec<Vec<u8>>)>,
-    /// What the connection is to hear behind the reply: a key, or that all are gone.
-    pending: Vec<Option<Vec<u8>>>,
-}
-
-/// What is tracked for one connection.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tracked {
-    /// The connection that is told; 0: this one.
-    pub(crate) redirect: u64,
-    pub(crate) options: Options,
-    /// CLIENT CACHING was given for the next command.
-    pub(crate) caching: bool,
-    /// The other connection was gone when it was to be told.
-    pub(crate) is_broken: bool,
-}
-
-/// What CLIENT TRACKING ON was given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) bcast: bool,
-    pub(crate) optin: bool,
-    pub(crate) optout: bool,
-    pub(crate) noloop: bool,
-}
-
-/// A prefix that somebody wants to hear of.
-#[derive(Debug, Default)]
-struct Prefix {
-    clients: BTreeSet<u64>,
-    /// Keys that have changed, and which client did it.
-    changed: BTreeMap<Vec<u8>, Option<u64>>,
-}
-
-impl Tracking {
-    pub(crate) fn of(&self, session: u64) -> Option<&Tracked> {
-        self.clients.get(&session)
-    }
-
-    pub(crate) fn of_mut(&mut self, session: u64) -> Option<&mut Tracked> {
-        self.clients.get_mut(&session)
-    }
-
-    /// Starts to track, or goes on with other options. Prefixes are added to those there are.
-    pub(crate) fn enable(&mut self, session: u64, redirect: u64, options: Options, prefixes: &[&[u8]]) {
-        let tracked = self.clients.entry(session).or_default();
-        *tracked = Tracked { redirect, options, is_broken: false, ..*tracked };
-        let all: &[&[u8]] = &[b""];
-        let prefixes = if prefixes.is_empty() { all } else { prefixes };
-        for prefix in prefixes.iter().filter(|_| options.bcast) {
-            self.prefixes.entry(prefix.to_vec()).or_default().clients.insert(session);
-        }
-    }
-
-    /// Tracks no longer. Keys that it has read are forgotten when they change.
-    pub(crate) fn disable(&mut self, session: u64) {
-        if self.clients.remove(&session).is_some_and(|tracked| tracked.options.bcast) {
-            self.prefixes.retain(|_, prefix| {
-                prefix.clients.remove(&session);
-                !prefix.clients.is_empty()
-            });
-        }
-    }
-
-    /// The prefixes that a connection wants to hear of.
-    pub(crate) fn prefixes_of(&self, session: u64) -> impl Iterator<Item = &[u8]> {
-        let prefixes = self.prefixes.iter().filter(move |(_, prefix)| prefix.clients.contains(&session));
-        prefixes.map(|(name, _)| name.as_slice())
-    }
-
-    /// Connections that track, keys and pairs of a key and a reader, and prefixes.
-    pub(crate) fn counts(&self) -> [usize; 4] {
-        let items = self.readers.values().map(BTreeSet::len).sum();
-        [self.clients.len(), self.readers.len(), items, self.prefixes.len()]
-    }
-
-    pub(super) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    fn is_used(&self) -> bool {
-        !self.clients.is_empty()
-    }
-
-    fn remember<'a>(&mut self, session: u64, keys: impl Iterator<Item = &'a [u8]>) {
-        for key in keys {
-            self.readers.entry(key.to_vec()).or_default().insert(session);
-        }
-    }
-
-    /// Whether what a connection reads now is to be remembered.
-    fn remembers(&self, session: u64) -> bool {
-        self.clients.get(&session).is_some_and(|tracked| {
-            let Options { bcast, optin, optout, .. } = tracked.options;
-            !(bcast || optin && !tracked.caching || optout && tracked.caching)
-        })
-    }
-}
 
 impl Core {
     /// Must be called after every command of a client's, also of a transaction: what it has read is remembered.
@@ -154,7 +42,7 @@ impl Core {
 
     /// A script of this client's begins, with these keys.
     pub(crate) fn track_script<'a>(&mut self, session: &Session, keys: impl Iterator<Item = &'a [u8]>) {
-        let tracks = session.kind == SessionKind::Client && self.tracking.of(session.id).is_some();
+        let tracks = session.kind == SessionKind::Client && self.tracking.client(session.id).is_some();
         self.tracking.script = tracks.then(|| (session.id, keys.map(<[u8]>::to_vec).collect()));
     }
 
@@ -172,7 +60,7 @@ impl Core {
             }
         }
         for session in self.tracking.readers.remove(key).unwrap_or_default() {
-            let Some(tracked) = self.tracking.of(session) else { continue };
+            let Some(tracked) = self.tracking.client(session) else { continue };
             let Options { bcast, noloop, .. } = tracked.options;
             let is_own = current == Some(session);
             if bcast || noloop && is_own {
@@ -203,7 +91,7 @@ impl Core {
     pub(super) fn forget_caching(&mut self, session: &Session, spec: &CommandSpec) {
         if session.multi.is_none()
             && spec.family != "CLIENT"
-            && let Some(tracked) = self.tracking.of_mut(session.id)
+            && let Some(tracked) = self.tracking.client_mut(session.id)
         {
             tracked.caching = false;
         }
@@ -231,7 +119,7 @@ impl Core {
             due.extend(prefix.clients.iter().map(|client| (*client, changed.clone())));
         }
         for (session, changed) in due {
-            let noloop = self.tracking.of(session).is_some_and(|tracked| tracked.options.noloop);
+            let noloop = self.tracking.client(session).is_some_and(|tracked| tracked.options.noloop);
             let is_told = |by: &Option<u64>| !noloop || *by != Some(session);
             let keys: Vec<&Vec<u8>> =
                 changed.iter().filter(|(_, by)| is_told(by)).map(|(key, _)| key).collect();
@@ -271,7 +159,7 @@ impl Core {
     }
 
     fn tell_broken_redirect(&mut self, session: u64, protocol: Protocol, redirect: u64) {
-        if let Some(tracked) = self.tracking.of_mut(session) {
+        if let Some(tracked) = self.tracking.client_mut(session) {
             tracked.is_broken = true;
         }
         if protocol == Protocol::Three {

@@ -44,7 +44,7 @@ impl<'a, M: Machine> Handshake<'a, M> {
     pub(super) async fn open(&mut self, have: Option<(String, u64)>) -> io::Result<Opening> {
         let pong = self.ask(&["PING"]).await?;
         if pong.starts_with('-') {
-            return Err(unexpected(&pong));
+            return Err(unexpected_reply(&pong));
         }
         // Redis goes on when the master does not know these.
         let port = self.shared.config.core.port.to_string();
@@ -57,12 +57,12 @@ impl<'a, M: Machine> Handshake<'a, M> {
         let words: Vec<&str> = reply.split(' ').collect();
         match (words.as_slice(), have) {
             (["+FULLRESYNC", id, offset], _) => {
-                let offset = offset.parse().map_err(|_| unexpected(&reply))?;
+                let offset = offset.parse().map_err(|_| unexpected_reply(&reply))?;
                 Ok(Opening::StartOver { id: (*id).to_owned(), offset })
             }
             (["+CONTINUE"], Some(_)) => Ok(Opening::GoOn { id: None }),
             (["+CONTINUE", id], Some(_)) => Ok(Opening::GoOn { id: Some((*id).to_owned()) }),
-            _ => Err(unexpected(&reply)),
+            _ => Err(unexpected_reply(&reply)),
         }
     }
 
@@ -70,9 +70,9 @@ impl<'a, M: Machine> Handshake<'a, M> {
     pub(super) async fn payload(&mut self) -> io::Result<Vec<u8>> {
         let head = self.line().await?;
         let len: usize =
-            head.strip_prefix('$').and_then(|len| len.parse().ok()).ok_or_else(|| unexpected(&head))?;
+            head.strip_prefix('$').and_then(|len| len.parse().ok()).ok_or_else(|| unexpected_reply(&head))?;
         if len as u64 > self.payload_limit() {
-            return Err(unexpected(&format!("{head}, more than this node may hold")));
+            return Err(unexpected_reply(&format!("{head}, more than this node may hold")));
         }
         loop {
             if let Some(payload) = self.pipe.input.take_raw(len) {
@@ -104,7 +104,7 @@ impl<'a, M: Machine> Handshake<'a, M> {
                 Some(line) if line.is_empty() => {}
                 Some(line) => return Ok(String::from_utf8_lossy(&line).into_owned()),
                 None if self.pipe.input.tail().len() > LINE_LIMIT_BYTES => {
-                    return Err(unexpected("a line without end"));
+                    return Err(unexpected_reply("a line without end"));
                 }
                 None => self.read().await?,
             }
@@ -130,6 +130,6 @@ async fn unless_silent<M: Machine, T>(
     }
 }
 
-fn unexpected(reply: &str) -> io::Error {
+fn unexpected_reply(reply: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("unexpected reply from the master: `{reply}`"))
 }

@@ -65,12 +65,12 @@ impl Attached {
 
 impl Links {
     /// How many replicas acknowledged `offset`.
-    pub(crate) fn acknowledged(&self, offset: u64) -> usize {
+    pub(crate) fn count_acknowledged(&self, offset: u64) -> usize {
         self.attached.iter().filter(|replica| replica.online && replica.acknowledged >= offset).count()
     }
 
     /// How many replicas told that their files cover `offset`.
-    pub(crate) fn in_files(&self, offset: u64) -> usize {
+    pub(crate) fn count_in_files(&self, offset: u64) -> usize {
         self.attached.iter().filter(|replica| replica.online && replica.in_file >= offset).count()
     }
 
@@ -86,7 +86,7 @@ impl Links {
         if self.demotions != demotions {
             return Poll::Ready(None);
         }
-        let acknowledged = self.acknowledged(offset);
+        let acknowledged = self.count_acknowledged(offset);
         if acknowledged >= replicas {
             return Poll::Ready(Some(acknowledged));
         }
@@ -183,7 +183,7 @@ pub(crate) fn ask_for_acknowledgements<M: Machine>(shared: &Shared<M>, state: &m
 
 /// What a connection that turns into a replica's asks for.
 #[derive(Clone, Copy)]
-pub(crate) enum Wish<'a> {
+pub(crate) enum SyncRequest<'a> {
     /// To go on from a first missing offset of a history, or to start over.
     Psync(&'a [u8], i64),
     /// To start over, without a word about the history.
@@ -195,13 +195,13 @@ pub(crate) async fn serve_replica<M, S>(
     shared: &Arc<Shared<M>>,
     pipe: &mut Pipe<S>,
     session: &Session,
-    wish: Wish<'_>,
+    request: SyncRequest<'_>,
 ) where
     M: Machine,
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    open(shared, &mut shared.lock(), &mut pipe.out, session, wish);
-    stream(shared, pipe, session.id(), matches!(wish, Wish::Psync(..))).await;
+    open(shared, &mut shared.lock(), &mut pipe.out, session, request);
+    stream(shared, pipe, session.id(), matches!(request, SyncRequest::Psync(..))).await;
     let mut state = shared.lock();
     let State { core, links, .. } = &mut *state;
     links.attached.retain(|replica| replica.session != session.id());
@@ -214,15 +214,15 @@ fn open<M: Machine>(
     state: &mut State,
     out: &mut Vec<u8>,
     session: &Session,
-    wish: Wish<'_>,
+    request: SyncRequest<'_>,
 ) {
     shared.settle(state);
-    let (position, online) = match can_continue(state, wish) {
+    let (position, online) = match can_continue(state, request) {
         Some(position) => {
             out.extend_from_slice(format!("+CONTINUE {}\r\n", state.core.replication().id).as_bytes());
             (position, true)
         }
-        None if may_copy(state) => (start_over(shared, state, wish, out), false),
+        None if may_copy(state) => (start_over(shared, state, request, out), false),
         None => {
             return reply::error(out, b"ERR too many replicas are starting over at once, try again later");
         }
@@ -253,8 +253,8 @@ fn ip_of(addr: &str) -> &str {
 }
 
 /// The offset to go on from, if the replica's history is a part of this node's and the backlog reaches back to it.
-fn can_continue(state: &State, wish: Wish<'_>) -> Option<u64> {
-    let Wish::Psync(id, first_missing) = wish else { return None };
+fn can_continue(state: &State, request: SyncRequest<'_>) -> Option<u64> {
+    let SyncRequest::Psync(id, first_missing) = request else { return None };
     let replication = state.core.replication();
     let is = |known: &ReplicationId| known.to_string().as_bytes().eq_ignore_ascii_case(id);
     let shared_past =
@@ -275,7 +275,12 @@ fn may_copy(state: &State) -> bool {
 }
 
 /// Writes the data set into `out`; returns the offset at which the stream goes on.
-fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, wish: Wish<'_>, out: &mut Vec<u8>) -> u64 {
+fn start_over<M: Machine>(
+    shared: &Shared<M>,
+    state: &mut State,
+    request: SyncRequest<'_>,
+    out: &mut Vec<u8>,
+) -> u64 {
     let State { core, links, .. } = state;
     if !core.replication().counting {
         // A backlog from scratch has no past: nobody may go on with what was before it.
@@ -293,7 +298,7 @@ fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, wish: Wish<'_>,
     }
     core.propagate_select_again();
     let replication = core.replication();
-    if matches!(wish, Wish::Psync(..)) {
+    if matches!(request, SyncRequest::Psync(..)) {
         let history = format!("+FULLRESYNC {} {}\r\n", replication.id, replication.offset);
         out.extend_from_slice(history.as_bytes());
     }

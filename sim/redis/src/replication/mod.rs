@@ -17,7 +17,7 @@ mod handshake;
 mod master;
 mod replica;
 
-pub(crate) use master::{Wish, ask_for_acknowledgements, serve_replica};
+pub(crate) use master::{SyncRequest, ask_for_acknowledgements, serve_replica};
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -32,7 +32,7 @@ pub struct Span {
 }
 
 impl Span {
-    fn of(range: Range<usize>) -> Span {
+    fn from_range(range: Range<usize>) -> Span {
         Span { start: range.start as u32, end: range.end as u32 }
     }
 }
@@ -100,7 +100,7 @@ impl OwnedArgs {
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
         write(&mut self.bytes);
-        self.spans.push(Span::of(start..self.bytes.len()));
+        self.spans.push(Span::from_range(start..self.bytes.len()));
     }
 
     /// The arguments, borrowed.
@@ -251,7 +251,7 @@ impl RequestBuffer {
     }
 
     /// Bytes of the stream that belong to requests returned so far: a replica's offset moves by their difference.
-    pub fn consumed(&self) -> u64 {
+    pub fn consumed_bytes(&self) -> u64 {
         self.consumed
     }
 
@@ -333,7 +333,7 @@ impl RequestBuffer {
         let Some(line) = self.line("too big mbulk count string")? else { return Ok(Step::More) };
         let count = integer::parse(&self.bytes[line.start + 1..line.end])
             .filter(|&count| count <= COUNT_LIMIT)
-            .ok_or_else(|| malformed("invalid multibulk length"))?;
+            .ok_or_else(|| malformed_error("invalid multibulk length"))?;
         self.position = line.end + 2;
         if count <= 0 {
             return Ok(Step::Empty);
@@ -358,7 +358,7 @@ impl RequestBuffer {
                 self.bulk = Some(length);
                 return Ok(Step::More);
             }
-            self.spans.push(Span::of(self.position..end));
+            self.spans.push(Span::from_range(self.position..end));
             self.position = end + 2;
             self.missing = Some(missing - 1);
         }
@@ -374,11 +374,11 @@ impl RequestBuffer {
         if kind != b'$' {
             // The reply is one line of text: Redis turns a line break into a space.
             let kind = if matches!(kind, b'\r' | b'\n') { ' ' } else { char::from(kind) };
-            return Err(malformed(&format!("expected '$', got '{kind}'")));
+            return Err(malformed_error(&format!("expected '$', got '{kind}'")));
         }
         let length = integer::parse(&self.bytes[line.start + 1..line.end])
             .filter(|length| (0..=BULK_LIMIT).contains(length))
-            .ok_or_else(|| malformed("invalid bulk length"))?;
+            .ok_or_else(|| malformed_error("invalid bulk length"))?;
         self.position = line.end + 2;
         Ok(Some(length as usize))
     }
@@ -391,7 +391,7 @@ impl RequestBuffer {
         match stop.filter(|&stop| pending[stop] == b'\r') {
             Some(length) if length + 1 < pending.len() => Ok(Some(self.position..self.position + length)),
             Some(_) => Ok(None),
-            None if pending.len() > LINE_LIMIT => Err(malformed(too_long)),
+            None if pending.len() > LINE_LIMIT => Err(malformed_error(too_long)),
             None => Ok(None),
         }
     }
@@ -402,7 +402,7 @@ impl RequestBuffer {
         let stop = pending.iter().position(|&byte| matches!(byte, b'\n' | 0));
         let Some(length) = stop.filter(|&stop| pending[stop] == b'\n') else {
             return if pending.len() > LINE_LIMIT {
-                Err(malformed("too big inline request"))
+                Err(malformed_error("too big inline request"))
             } else {
                 Ok(Step::More)
             };
@@ -410,7 +410,7 @@ impl RequestBuffer {
         let line = pending[..length].strip_suffix(b"\r").unwrap_or(&pending[..length]);
         self.inline.clear();
         if !split_words(line, &mut self.inline, &mut self.spans) {
-            return Err(malformed("unbalanced quotes in request"));
+            return Err(malformed_error("unbalanced quotes in request"));
         }
         self.position += length + 1;
         Ok(if self.spans.is_empty() { Step::Empty } else { Step::Request { is_inline: true } })
@@ -429,7 +429,7 @@ enum Step {
     },
 }
 
-fn malformed(what: &str) -> ProtocolError {
+fn malformed_error(what: &str) -> ProtocolError {
     ProtocolError::Malformed(what.to_owned())
 }
 
@@ -443,7 +443,7 @@ fn split_words(line: &[u8], out: &mut Vec<u8>, spans: &mut Vec<Span>) -> bool {
         }
         let start = out.len();
         let Some(after) = word(rest, out) else { return false };
-        spans.push(Span::of(start..out.len()));
+        spans.push(Span::from_range(start..out.len()));
         rest = after;
     }
 }
@@ -454,7 +454,7 @@ fn word<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
         match rest {
             [] | [b' ' | b'\n' | b'\r' | b'\t', ..] => return Some(rest),
             [quote @ (b'"' | b'\''), after @ ..] => {
-                rest = quoted(*quote, after, out)?;
+                rest = parse_quoted(*quote, after, out)?;
                 // A closing quote must end its word.
                 return rest.first().is_none_or(u8::is_ascii_whitespace).then_some(rest);
             }
@@ -466,7 +466,7 @@ fn word<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-fn quoted<'a>(quote: u8, mut rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+fn parse_quoted<'a>(quote: u8, mut rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         let (byte, after) = match rest {
             [b'\\', b'x', high, low, after @ ..]

@@ -33,7 +33,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.links.demotions()
         };
         let timer = wait_at_most(&shared.machine, (!timeout.is_zero()).then_some(timeout));
-        let unblocked = self.blocked(timer, |state, cx| match state.core.take_unblocked(session) {
+        let unblocked = self.wait_unblocked(timer, |state, cx| match state.core.take_unblocked(session) {
             Some(_) => Poll::Ready(Ended::Unblocked),
             None => state.poll_files(wanted, offset, demotions, cx).map(Ended::Files),
         });

@@ -20,7 +20,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             _ => None,
         });
         let timer = wait_at_most(&self.shared.machine, limit);
-        let unblocked = self.blocked(timer, |state, cx| state.poll_script_ended(cx)).await;
+        let unblocked = self.wait_unblocked(timer, |state, cx| state.poll_script_ended(cx)).await;
         self.retry = true;
         !matches!(unblocked, Unblocked::Gone)
     }

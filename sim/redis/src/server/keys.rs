@@ -33,7 +33,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 None => pending().await,
             }
         };
-        let ended = self.blocked(timer, |state, cx| match state.core.take_unblocked(session) {
+        let ended = self.wait_unblocked(timer, |state, cx| match state.core.take_unblocked(session) {
             Some(how) => Poll::Ready(how),
             None => {
                 // One who wants no replies is called by this alone: nothing is pushed to it.

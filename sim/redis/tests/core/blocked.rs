@@ -109,7 +109,7 @@ fn who_is_killed_or_gone_or_out_of_time_waits_no_more() {
     assert!(node.ask(&mut pusher, &words("INFO clients")).contains("blocked_clients:4"));
     node.ask(&mut pusher, &["CLIENT", "KILL", "ID", &clients[0].id().to_string()]);
     let mut gone = clients.remove(1);
-    node.core.disconnected(&mut gone);
+    node.core.note_disconnected(&mut gone);
     node.core.time_out(clients[1].id());
     assert_eq!(told(&mut node, &clients[1]), answer("*-1|"));
     assert!(node.ask(&mut pusher, &words("INFO clients")).contains("blocked_clients:1"));

@@ -45,7 +45,7 @@ fn every_connection_is_listed_with_what_it_last_did() {
     );
     node.ask(&mut a, &["RESET"]);
     node.ask(&mut b, &["NOSUCHCOMMAND"]);
-    node.core.disconnected(&mut c);
+    node.core.note_disconnected(&mut c);
     let expected = [
         "id=1 name= age=7 idle=0 flags=e db=0 multi=-1 cmd=reset resp=2",
         "id=2 name= age=7 idle=0 flags=xd db=0 multi=2 cmd=NULL resp=2",
@@ -98,6 +98,6 @@ fn an_outbox_that_nobody_takes_ends_its_session_at_the_hard_limit() {
     let mut nothing = Vec::new();
     node.core.take_pushed(monitor.id(), &mut nothing);
     assert!(nothing.is_empty());
-    node.core.disconnected(&mut monitor);
+    node.core.note_disconnected(&mut monitor);
     assert_eq!(node.core.connected_clients(), 1);
 }

@@ -92,7 +92,7 @@ fn a_master_waits_too_and_who_waits_is_counted() {
     check(&mut node, &mut admin, &[("CLIENT PAUSE 1000 WRITE", "+OK|")]);
     assert!(waits(&mut node, &mut client, "SET k v"));
     assert!(node.ask(&mut admin, &["INFO", "clients"]).contains("blocked_clients:1|"));
-    node.core.disconnected(&mut client);
+    node.core.note_disconnected(&mut client);
     assert!(node.ask(&mut admin, &["INFO", "clients"]).contains("blocked_clients:0|"));
     node.become_replica();
     let mut link = Session::master_link(99);

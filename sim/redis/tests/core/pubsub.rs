@@ -92,7 +92,7 @@ fn who_was_reset_killed_or_disconnected_is_neither_told_nor_counted() {
         let [mut reset, killed, mut gone] = [topics; 3].map(|topics| subscriber(&mut node, topics));
         node.ask(&mut reset, &["RESET"]);
         assert_eq!(node.ask(&mut publisher, &["CLIENT", "KILL", "ID", &killed.id().to_string()]), ":1|");
-        node.core.disconnected(&mut gone);
+        node.core.note_disconnected(&mut gone);
         node.core.take_news();
         check(
             &mut node,

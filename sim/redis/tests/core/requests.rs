@@ -82,7 +82,7 @@ fn consumed_bytes_count_every_byte_of_finished_requests() {
     let mut buffer = RequestBuffer::new();
     buffer.tail().extend_from_slice(b"\n*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPI");
     assert!(buffer.next_request().unwrap().is_some());
-    assert_eq!((buffer.consumed(), buffer.last_raw()), (15, b"*1\r\n$4\r\nPING\r\n".as_slice()));
+    assert_eq!((buffer.consumed_bytes(), buffer.last_raw()), (15, b"*1\r\n$4\r\nPING\r\n".as_slice()));
     assert!(buffer.next_request().unwrap().is_none());
-    assert_eq!(buffer.consumed(), 15);
+    assert_eq!(buffer.consumed_bytes(), 15);
 }

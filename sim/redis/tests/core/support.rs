@@ -32,7 +32,7 @@ impl Node {
             "10.0.0.1:5".into(),
             self.now(),
         );
-        self.core.connected(&session);
+        self.core.note_connected(&session);
         session
     }
 

@@ -125,7 +125,7 @@ fn another_connection_is_told_as_a_message_and_when_it_is_gone_that_is_told() {
     assert_eq!(pushed(&mut node, &listens), "*3|$7|message|$20|__redis__:invalidate|*1|$1|k|");
     node.ask(&mut writes, &words("FLUSHALL"));
     assert_eq!(pushed(&mut node, &listens), "*3|$7|message|$20|__redis__:invalidate|_|");
-    node.core.disconnected(&mut listens);
+    node.core.note_disconnected(&mut listens);
     node.ask(&mut reads, &words("GET k"));
     node.ask(&mut writes, &words("SET k 2"));
     assert_eq!(pushed(&mut node, &reads), format!(">2|$21|tracking-redir-broken|:{}|", listens.id()));

@@ -95,7 +95,7 @@ fn a_connection_that_ends_leaves_no_watch_behind() {
     let (mut watcher, mut other) = (node.client(), node.client());
     node.ask(&mut watcher, &["WATCH", "k"]);
     node.ask(&mut other, &["SET", "k", "v"]);
-    node.core.disconnected(&mut watcher);
+    node.core.note_disconnected(&mut watcher);
     check(&mut node, &mut watcher, &[("MULTI", "+OK|"), ("EXEC", "*0|")]);
 }
 

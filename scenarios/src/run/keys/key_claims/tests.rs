@@ -35,7 +35,7 @@ fn steps(whole: bool, commands: &str) -> String {
     let mut core = Core::new(config, [1; 20], ReplicationId([2; 20]));
     let now = WallMicros(1_000_000);
     let mut session = Session::new(1, Peer::default(), "10.0.0.1:5".into(), now);
-    core.connected(&session);
+    core.note_connected(&session);
     for command in commands.split("; ") {
         steps.told.lock().expect("no observer panics").clear();
         let (args, mut out) = (command.split(' ').collect::<OwnedArgs>(), Vec::new());

@@ -1,9 +1,10 @@
 //! What the server knows of its connections, and how it ends them: CLIENT LIST, CLIENT INFO and CLIENT KILL.
 
 use super::server::verbatim;
-use crate::core::Next;
-use crate::core::clients::{Circumstances, Client, ClientKind, Held, Wanted};
-use crate::core::context::{Context, c_string, errors};
+use crate::core::clients::{Circumstances, ClientKind, RequestBytes, Wanted};
+use crate::core::context::{Context, c_string};
+use crate::core::state::Client;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// CLIENT INFO.
@@ -67,18 +68,18 @@ fn line(ctx: &Context<'_>, args: &Args<'_>, id: u64, client: &Client) -> String 
     let is_dirty = ctx.core.dirty_sessions.contains(&id);
     let subscriptions = ctx.core.subscriptions.counts_of(id);
     let is_blocked = ctx.core.blocked.has(id) || ctx.core.is_postponed(id);
-    let tracked = ctx.core.tracking.of(id);
+    let tracked = ctx.core.tracking.client(id);
     let port = ctx.core.config.port;
-    let line = |client: &Client, held: Held| {
+    let line = |client: &Client, held: RequestBytes| {
         client.line(id, ctx.now, port, &Circumstances { is_dirty, is_blocked, subscriptions, tracked, held })
     };
     if id != ctx.session.id {
-        return line(client, Held::default());
+        return line(client, RequestBytes::default());
     }
     let mut encoded = Vec::new();
     reply::command(&mut encoded, args.iter());
     let arguments = args.iter().map(<[u8]>::len).sum();
-    line(&client.during(ctx.session, ctx.now), Held { request: encoded.len(), arguments })
+    line(&client.during(ctx.session, ctx.now), RequestBytes { request: encoded.len(), arguments })
 }
 
 /// CLIENT KILL address, or CLIENT KILL with filters that a connection must all match: how many there were. Who kills

@@ -1,9 +1,9 @@
 //! Commands about the connection itself. There are no passwords: the default user needs none.
 
 use super::integer_or_reply;
-use crate::core::context::{Context, c_string, errors};
+use crate::core::context::{Context, c_string};
 use crate::core::session::ReplyMode;
-use crate::core::{DATABASES, Next};
+use crate::core::{DATABASES, Next, errors};
 use crate::resp::{Args, Protocol, integer, reply};
 
 const WRONG_PASS: &[u8] = b"WRONGPASS invalid username-password pair or user is disabled.";

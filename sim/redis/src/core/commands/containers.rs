@@ -1,12 +1,12 @@
 //! What commands about lists, sets and sorted sets have in common.
 
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::context::{Context, LOOK_BYTES};
 use crate::core::values::Container;
+use crate::core::{Next, errors};
 use crate::resp::reply;
 
 /// Answers with what is at `key`, or that it is of another type.
-pub(crate) fn with<T: Container>(
+pub(crate) fn reply_with<T: Container>(
     ctx: &mut Context<'_>,
     key: &[u8],
     out: &mut Vec<u8>,
@@ -20,18 +20,18 @@ pub(crate) fn with<T: Container>(
 }
 
 /// The same for an answer that looks at every element.
-pub(crate) fn with_whole<T: Container>(
+pub(crate) fn reply_with_whole<T: Container>(
     ctx: &mut Context<'_>,
     key: &[u8],
     out: &mut Vec<u8>,
     answer: impl FnOnce(Option<&T>, &mut Vec<u8>),
 ) -> Next {
     let mut len = 0;
-    let next = with(ctx, key, out, |found: Option<&T>, out| {
+    let next = reply_with(ctx, key, out, |found: Option<&T>, out| {
         len = found.map_or(0, T::len);
         answer(found, out);
     });
-    ctx.worked(len as u64 * LOOK_BYTES);
+    ctx.charge_work(len as u64 * LOOK_BYTES);
     next
 }
 

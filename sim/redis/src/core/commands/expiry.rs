@@ -3,8 +3,8 @@
 use super::integer_or_reply;
 use crate::core::Next;
 use crate::core::context::{Context, c_string};
-use crate::core::notify::Class;
 use crate::core::session::SessionKind;
+use crate::core::state::Class;
 use crate::resp::{Args, integer, reply};
 
 /// `ERR invalid expire time in '…' command`: not positive, or beyond what 63 bits of milliseconds hold.

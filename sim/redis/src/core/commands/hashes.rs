@@ -1,11 +1,11 @@
 //! Hashes: what re-entrant locks keep their owners and hold counts in.
 
 use super::{float_or_reply, integer_or_reply};
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::context::{Context, LOOK_BYTES};
 use crate::core::keyspace::Hash;
 use crate::core::long_double::LongDouble;
-use crate::core::notify::Class;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// HSET key field value …: how many fields are new.
@@ -239,6 +239,6 @@ fn with_whole_hash(
         fields = hash.map_or(0, Hash::len);
         answer(hash, out);
     });
-    ctx.worked(fields as u64 * LOOK_BYTES);
+    ctx.charge_work(fields as u64 * LOOK_BYTES);
     next
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::core::statistics::Calls;
+use crate::core::state::Calls;
 use crate::core::subscriptions::Topic;
 use crate::core::{Core, LinkState, Role, WallMicros};
 
@@ -61,7 +61,7 @@ fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result
     write!(
         text,
         "blocked_clients:{}\r\ntracking_clients:{tracking}\r\n",
-        core.postponed() + core.blocked.len()
+        core.count_postponed() + core.blocked.len()
     )
 }
 

@@ -1,11 +1,10 @@
 //! Keys of any type, and whole databases.
 
 use super::pattern;
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
-use crate::core::scan_order;
+use crate::core::context::{Context, LOOK_BYTES};
 use crate::core::session::SessionKind;
+use crate::core::state::Class;
+use crate::core::{Next, errors, scan_order};
 use crate::resp::{Args, reply};
 
 /// DEL key …, UNLINK key …: no difference where memory is freed at once.
@@ -57,7 +56,7 @@ pub(crate) fn keys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     reply::array(out, matching.len());
     matching.into_iter().for_each(|key| reply::bulk(out, key));
     let looked_at = ctx.core.databases[ctx.session.db].len() as u64;
-    ctx.worked(looked_at * LOOK_BYTES + steps * pattern::STEP_BYTES);
+    ctx.charge_work(looked_at * LOOK_BYTES + steps * pattern::STEP_BYTES);
     Next::Reply
 }
 
@@ -67,7 +66,7 @@ pub(crate) fn randomkey(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u
     ctx.core.random_keys += 1;
     let draw = scan_order::place(&ctx.core.random_keys.to_le_bytes()) as usize;
     let keys: Vec<Vec<u8>> = database.iter().map(|(key, _)| key.to_vec()).collect();
-    ctx.worked(keys.iter().map(|key| key.len() as u64 + LOOK_BYTES).sum());
+    ctx.charge_work(keys.iter().map(|key| key.len() as u64 + LOOK_BYTES).sum());
     let mut from_there = (0..keys.len()).map(|step| &keys[(draw + step) % keys.len()]);
     let first = from_there.clone().next();
     let alive = from_there.find(|key| !ctx.expire_if_needed(key));

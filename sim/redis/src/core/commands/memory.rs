@@ -1,8 +1,8 @@
 //! MEMORY, as far as a node counts memory: what `maxmemory` is compared with, not what an allocator gives out.
 
-use crate::core::Next;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::keyspace::ENTRY_BYTES;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// MEMORY USAGE key [SAMPLES count]: what the key counts for. Every element counts, whatever the samples.

@@ -41,7 +41,7 @@ pub(crate) use lookup::{all, lookup, lookup_full_name, lookup_words};
 #[cfg(test)]
 pub(crate) use table::COMMANDS;
 
-use super::context::errors;
+use super::errors;
 use super::long_double::LongDouble;
 use crate::resp::{integer, reply};
 

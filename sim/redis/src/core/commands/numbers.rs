@@ -1,13 +1,13 @@
 //! Numbers among a command's arguments, with the errors that Redis has for what is none.
 
-use crate::core::context::errors;
+use crate::core::errors;
 use crate::resp::{double, integer, reply};
 
 /// The error for a count that is negative.
 pub(crate) const NOT_POSITIVE: &[u8] = b"ERR value is out of range, must be positive";
 
 /// The number in `text` if it is at least `least`, or this error.
-pub(crate) fn at_least_or_reply(text: &[u8], least: i64, error: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+pub(crate) fn bounded_or_reply(text: &[u8], least: i64, error: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let value =
         integer::parse(text).filter(|value| *value >= least).and_then(|value| usize::try_from(value).ok());
     if value.is_none() {
@@ -18,7 +18,7 @@ pub(crate) fn at_least_or_reply(text: &[u8], least: i64, error: &[u8], out: &mut
 
 /// A count of 0 or more, or the error for it.
 pub(crate) fn count_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-    at_least_or_reply(text, 0, NOT_POSITIVE, out)
+    bounded_or_reply(text, 0, NOT_POSITIVE, out)
 }
 
 /// An integer whose sign can be turned, or the error for it.

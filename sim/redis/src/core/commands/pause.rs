@@ -2,7 +2,7 @@
 
 use crate::core::Next;
 use crate::core::context::Context;
-use crate::core::pause::{Pause, Paused};
+use crate::core::state::{Pause, Paused};
 use crate::resp::{Args, integer, reply};
 
 /// CLIENT PAUSE milliseconds [WRITE|ALL].
@@ -19,7 +19,7 @@ pub(crate) fn client_pause(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
             return Next::Reply;
         }
     };
-    match until(ctx, args.at(2)) {
+    match pause_end(ctx, args.at(2)) {
         Ok(until_ms) => {
             ctx.core.pause(Pause { of, until_ms }, ctx.now);
             reply::ok(out);
@@ -30,7 +30,7 @@ pub(crate) fn client_pause(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
 }
 
 /// The millisecond that so many from now are. None is a time long ago, as in Redis, and pauses nobody.
-fn until(ctx: &Context<'_>, millis: &[u8]) -> Result<i64, &'static [u8]> {
+fn pause_end(ctx: &Context<'_>, millis: &[u8]) -> Result<i64, &'static [u8]> {
     match integer::parse(millis) {
         None => Err(b"ERR timeout is not an integer or out of range"),
         Some(..0) => Err(b"ERR timeout is negative"),

@@ -94,7 +94,7 @@ pub(crate) fn publish(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     let mut heard = message.tell(subscribers(ctx, Topic::Channel, channel), ctx, out);
     let mut steps = 0;
     let matching = ctx.core.subscriptions.matching(channel, &mut steps);
-    ctx.worked(steps * pattern::STEP_BYTES);
+    ctx.charge_work(steps * pattern::STEP_BYTES);
     for (pattern, sessions) in matching {
         let message = Message { words: &[b"pmessage", &pattern, channel, text] };
         heard += message.tell(sessions, ctx, out);
@@ -128,14 +128,14 @@ impl Message<'_> {
         let mut encoded = [None, None];
         for &session in &sessions {
             let protocol = ctx.protocol_of(session);
-            let bytes = encoded[protocol as usize].get_or_insert_with(|| self.encoded(protocol));
-            ctx.worked(bytes.len() as u64 + LOOK_BYTES);
+            let bytes = encoded[protocol as usize].get_or_insert_with(|| self.encode(protocol));
+            ctx.charge_work(bytes.len() as u64 + LOOK_BYTES);
             ctx.push(session, bytes, out);
         }
         sessions.len()
     }
 
-    pub(crate) fn encoded(&self, protocol: Protocol) -> Vec<u8> {
+    pub(crate) fn encode(&self, protocol: Protocol) -> Vec<u8> {
         let mut bytes = Vec::new();
         reply::push(&mut bytes, protocol, self.words.len());
         self.words.iter().for_each(|word| reply::bulk(&mut bytes, word));
@@ -171,7 +171,7 @@ fn list(topic: Topic, ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     let start = out.len();
     reply::array(out, names.len());
     names.iter().for_each(|name| reply::bulk(out, name));
-    ctx.worked(looked_at + steps * pattern::STEP_BYTES);
+    ctx.charge_work(looked_at + steps * pattern::STEP_BYTES);
     ctx.is_too_long(out, start);
     Next::Reply
 }

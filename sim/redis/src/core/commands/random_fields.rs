@@ -3,9 +3,9 @@
 
 use super::numbers::signed_count_or_reply;
 use super::sets::draw_places_or_reply;
-use crate::core::Next;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::keyspace::Value;
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, reply};
 
 /// HRANDFIELD key [count [WITHVALUES]].

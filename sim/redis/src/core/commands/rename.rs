@@ -1,9 +1,9 @@
 //! Keys that get another name, another database, or a copy.
 
 use super::connection::database_or_reply;
-use crate::core::Next;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// RENAME key newkey.
@@ -64,9 +64,9 @@ pub(crate) fn copy(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     }
     let entry = ctx.lookup_entry(source).cloned();
     ctx.note_read(source, entry.is_none());
-    ctx.worked(entry.as_ref().map_or(0, |entry| entry.value.size()));
+    ctx.charge_work(entry.as_ref().map_or(0, |entry| entry.value.size()));
     let copied = entry.is_some_and(|entry| {
-        ctx.in_database(db, |ctx| {
+        ctx.with_database(db, |ctx| {
             let is_free = !ctx.exists(destination) || replaces;
             if is_free {
                 ctx.insert(destination, entry);
@@ -91,15 +91,15 @@ pub(crate) fn move_key(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
         reply::error(out, errors::SAME_OBJECT);
         return Next::Reply;
     }
-    let moves = ctx.exists(key) && !ctx.in_database(db, |ctx| ctx.exists(key));
+    let moves = ctx.exists(key) && !ctx.with_database(db, |ctx| ctx.exists(key));
     let entry = if moves { ctx.take(key) } else { None };
     if let Some(entry) = entry {
-        ctx.in_database(db, |ctx| {
+        ctx.with_database(db, |ctx| {
             ctx.insert(key, entry);
             ctx.notify(Class::NEW, "new", key, out);
         });
         ctx.notify(Class::GENERIC, "move_from", key, out);
-        ctx.in_database(db, |ctx| ctx.notify(Class::GENERIC, "move_to", key, out));
+        ctx.with_database(db, |ctx| ctx.notify(Class::GENERIC, "move_to", key, out));
         ctx.propagate(args);
     }
     reply::integer(out, i64::from(moves));

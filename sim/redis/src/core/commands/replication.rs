@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::blocking::Wish;
 use super::integer_or_reply;
-use crate::core::context::{Context, c_string, errors};
-use crate::core::{LinkState, Next, Role, reply_files};
+use crate::core::context::{Context, c_string};
+use crate::core::state::BlockedRequest;
+use crate::core::{LinkState, Next, Role, errors, reply_files};
 use crate::resp::{Args, integer, reply};
 
 /// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).
@@ -101,7 +101,7 @@ pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         return Next::Reply;
     }
     if ctx.may_block() {
-        ctx.block(&[], Wish::Replicas { offset });
+        ctx.block(&[], BlockedRequest::Replicas { offset });
     }
     let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
     Next::Wait { replicas, timeout, offset, file: None }
@@ -146,12 +146,12 @@ pub(crate) fn waitaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     let offset = ctx.session.offset;
     let replication = &ctx.core.replication;
     let (is_local, acked) = (replication.is_in_file(offset), replication.files_at(offset));
-    if acked >= replicas && (is_local || local == 0) || ctx.in_script() {
+    if acked >= replicas && (is_local || local == 0) || ctx.is_in_script() {
         reply_files(out, is_local, acked);
         return Next::Reply;
     }
     if ctx.may_block() {
-        ctx.block(&[], Wish::Files { offset });
+        ctx.block(&[], BlockedRequest::Files { offset });
     }
     let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
     Next::Wait { replicas, timeout, offset, file: Some(local == 1) }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{integer_or_reply, pattern};
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, c_string, errors};
+use crate::core::context::{Context, LOOK_BYTES, c_string};
 use crate::core::keyspace::Hash;
 use crate::core::scan_order::ScanOrder;
 use crate::core::values::{Container, Set, SortedSet};
+use crate::core::{Next, errors};
 use crate::resp::{Args, double, reply};
 
 /// How many names a call looks at if it does not say.
@@ -47,7 +47,7 @@ pub(crate) fn scan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     let (page, next) = database.page(cursor, options.count);
     let wanted: Vec<Vec<u8>> =
         page.into_iter().filter(|key| options.wants(key, &mut work)).map(<[u8]>::to_vec).collect();
-    ctx.worked(work);
+    ctx.charge_work(work);
     let is_shown = |key: &Vec<u8>| ctx.lookup(key).is_some_and(|value| options.wants_type(value.type_name()));
     let shown: Vec<Vec<u8>> = wanted.into_iter().filter(is_shown).collect();
     reply_page(next, shown.iter().map(Vec::as_slice).collect(), out);
@@ -79,14 +79,14 @@ pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
         }
         Hash::Table(_) => {
             work = hash.iter().map(|(field, _)| looking_at(field)).sum();
-            order = ScanOrder::of(hash.iter().map(|(field, _)| field));
+            order = ScanOrder::from_names(hash.iter().map(|(field, _)| field));
             let (fields, next) = order.page(cursor, options.count);
             (fields.into_iter().map(|field| (field, hash.get(field).unwrap_or_default())).collect(), next)
         }
     };
     let shown = pairs.into_iter().filter(|(field, _)| options.wants(field, &mut work));
     reply_page(next, shown.flat_map(|(field, value)| [field, value]).collect(), out);
-    ctx.worked(work);
+    ctx.charge_work(work);
     Next::Reply
 }
 
@@ -133,7 +133,7 @@ fn scan_names<T: Container>(
     };
     let Some(options) = options_or_reply(args, 3, false, out) else { return Next::Reply };
     let mut work = names.keys().map(|name| looking_at(name)).sum();
-    let order = ScanOrder::of(names.keys().map(Vec::as_slice));
+    let order = ScanOrder::from_names(names.keys().map(Vec::as_slice));
     let (page, next) =
         order.page(if is_whole { 0 } else { cursor }, if is_whole { usize::MAX } else { options.count });
     let mut items: Vec<&[u8]> = Vec::new();
@@ -142,7 +142,7 @@ fn scan_names<T: Container>(
         items.extend(names.get(name).and_then(Option::as_deref));
     }
     reply_page(next, items, out);
-    ctx.worked(work);
+    ctx.charge_work(work);
     Next::Reply
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::integer_or_reply;
+use super::{integer_or_reply, lookup};
 use crate::core::command::CommandSpec;
-use crate::core::context::{Context, errors};
-use crate::core::dispatch::OverrunState;
+use crate::core::context::Context;
 use crate::core::lua::{self, Call, Declared, JsonSettings, Script};
-use crate::core::{Core, Next, hex};
+use crate::core::state::{OverrunState, Scripts};
+use crate::core::{Core, Next, errors, hex};
 use crate::resp::{Args, reply};
 
 const NO_SCRIPT: &[u8] = b"NOSCRIPT No matching script. Please use EVAL.";
@@ -36,7 +36,7 @@ fn eval_source(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
     show(ctx, args, out);
     let Some(keys) = number_of_keys_or_reply(args, out) else { return Next::Reply };
     match load(ctx, args.at(1)) {
-        Ok(script) => run(ctx, &script, Call { args, keys, read_only }, out),
+        Ok(script) => run(ctx, &script, Call { args, keys, read_only, lookup }, out),
         Err(text) => {
             reply::error(out, &text);
             Next::Reply
@@ -54,7 +54,7 @@ fn eval_cached(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
     }
     let Some(keys) = number_of_keys_or_reply(args, out) else { return Next::Reply };
     match script {
-        Some(script) => run(ctx, &script, Call { args, keys, read_only }, out),
+        Some(script) => run(ctx, &script, Call { args, keys, read_only, lookup }, out),
         None => {
             reply::error(out, NO_SCRIPT);
             Next::Reply
@@ -69,12 +69,12 @@ fn show(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
 
 /// What the script to be run says about itself in its first line: for Redis, flags of the command that runs it. `None`:
 /// nothing, or there is no such script.
-pub(crate) fn declared(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Option<Declared> {
+pub(crate) fn declared_flags(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Option<Declared> {
     match spec.name {
         "EVAL" | "EVAL_RO" if args.at(1).starts_with(b"#!") => {
-            Script::parse(args.at(1), Default::default()).ok()?.declared()
+            Script::parse(args.at(1), Default::default()).ok()?.declared_flags()
         }
-        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&hex::decode(args.at(1))?)?.declared(),
+        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&hex::decode(args.at(1))?)?.declared_flags(),
         _ => None,
     }
 }
@@ -109,9 +109,6 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
     next
 }
 
-/// What a cached script takes besides its text, about.
-const SCRIPT_BYTES: usize = 160;
-
 /// The script in the cache, put there first if it compiles. Redis keeps every script it is sent, whatever memory is
 /// left; a full node runs it all the same, so that a lock can be released, and does not keep it.
 fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
@@ -122,27 +119,15 @@ fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     let script = Arc::new(Script::parse(source, sha)?);
     lua::compile(&script, ctx.core.config.script_memory_limit)?;
     if !ctx.core.is_full_of(ctx.session.origin) {
-        keep(ctx.core, &script, source);
+        ctx.core.scripts.insert(&script, source);
     }
     Ok(script)
-}
-
-fn keep(core: &mut Core, script: &Arc<Script>, source: &[u8]) {
-    core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
-    core.scripts.insert(script.sha, Arc::clone(script));
-}
-
-/// The node knows a script from the start, if it is one.
-pub(crate) fn know(core: &mut Core, source: &[u8]) {
-    if let Ok(script) = Script::parse(source, lua::digest(source)) {
-        keep(core, &Arc::new(script), source);
-    }
 }
 
 /// SCRIPT LOAD script.
 pub(crate) fn script_load(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     match load(ctx, args.at(2)) {
-        Ok(script) if !ctx.core.scripts.contains_key(&script.sha) => {
+        Ok(script) if !ctx.core.scripts.contains(&script.sha) => {
             reply::error(out, errors::OUT_OF_MEMORY);
         }
         Ok(script) => reply::bulk(out, hex::encode(&script.sha).as_bytes()),
@@ -155,7 +140,7 @@ pub(crate) fn script_load(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
 pub(crate) fn script_exists(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     reply::array(out, args.len() - 2);
     for name in args.iter().skip(2) {
-        let known = hex::decode(name).is_some_and(|sha| ctx.core.scripts.contains_key(&sha));
+        let known = hex::decode(name).is_some_and(|sha| ctx.core.scripts.contains(&sha));
         reply::integer(out, i64::from(known));
     }
     Next::Reply
@@ -170,8 +155,7 @@ pub(crate) fn script_flush(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
         }
     };
     if known {
-        ctx.core.scripts.clear();
-        ctx.core.script_memory = 0;
+        ctx.core.scripts = Scripts::default();
         ctx.core.json = JsonSettings::default();
         reply::ok(out);
     } else {

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::info;
 use super::pattern;
-use crate::core::context::{Context, c_string, errors};
+use crate::core::context::{Context, c_string};
 use crate::core::limits::memory;
 use crate::core::settings::switch;
-use crate::core::{Core, CoreConfig, KeptSettings, KeyEvents, Next, Role};
+use crate::core::{Core, CoreConfig, KeptSettings, KeyEvents, Next, Role, errors};
 use crate::resp::{Args, Protocol, integer, reply};
 
 /// A text: `$len`, or `=len` with its format in RESP3.
@@ -51,7 +51,7 @@ pub(crate) fn time(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -
 /// CONFIG GET pattern … What is no pattern is a name, and answered as it was spelt.
 pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let settings = settings(&ctx.core.config, &ctx.core.replication.role);
-    let hidden: Vec<_> = ctx.core.config.kept.hidden().collect();
+    let hidden: Vec<_> = ctx.core.config.kept.hidden_settings().collect();
     let mut found: Vec<(&[u8], &str)> = Vec::new();
     for wanted in args.iter().skip(2) {
         let is_pattern = wanted.iter().any(|byte| b"[*?".contains(byte));
@@ -113,7 +113,7 @@ fn settings(config: &CoreConfig, role: &Role) -> Vec<(&'static str, String)> {
         ("timeout", "0".to_owned()),
     ];
     settings.extend(config.limits.settings());
-    settings.extend(config.kept.shown());
+    settings.extend(config.kept.visible_settings());
     settings.sort_unstable();
     settings
 }
@@ -152,7 +152,7 @@ pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 
 /// `Err`: the reply to who names what there is not, what nobody may set, or one thing twice.
 fn check_names(core: &Core, known: &[(&'static str, String)], names: &[Vec<u8>]) -> Result<(), Vec<u8>> {
-    let hidden: Vec<_> = core.config.kept.hidden().collect();
+    let hidden: Vec<_> = core.config.kept.hidden_settings().collect();
     for (index, name) in names.iter().enumerate() {
         if !known.iter().chain(&hidden).any(|(known, _)| known.as_bytes() == name) {
             return Err([
@@ -243,7 +243,7 @@ impl CoreConfig {
     pub(crate) fn changes(&self, before: &CoreConfig) -> Vec<(&'static str, String)> {
         let all = |config: &CoreConfig| {
             let mut all = settings(config, &Role::Master);
-            all.extend(config.kept.hidden());
+            all.extend(config.kept.hidden_settings());
             all
         };
         let is_old = |name: &str| OLD_NAMES.contains(&name) || KeptSettings::is_old_name(name);

@@ -67,10 +67,10 @@ const ASKS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK;
 const TELLS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK | FAST | MAY_REPLICATE;
 
 /// Sorted by name, as COMMAND LIST shows them.
-pub(crate) static COMMANDS: &[CommandSpec] = &merged();
+pub(crate) static COMMANDS: &[CommandSpec] = &merge_tables();
 
 /// These and those of `container_table.rs`, by name.
-const fn merged() -> [CommandSpec; OTHERS.len() + CONTAINERS.len()] {
+const fn merge_tables() -> [CommandSpec; OTHERS.len() + CONTAINERS.len()] {
     let mut all = [OTHERS[0]; OTHERS.len() + CONTAINERS.len()];
     let (mut next, mut others, mut containers) = (0, 0, 0);
     while next < all.len() {
@@ -127,8 +127,8 @@ const OTHERS: &[CommandSpec] = &[
     command("DECR", "decr", 2, WRITE | DENY_OOM | FAST, strings::decr),
     command("DECRBY", "decrby", 3, WRITE | DENY_OOM | FAST, strings::decrby),
     command("DEL", "del", -2, WRITE, keys::del),
-    command("DELEX", "delex", -2, WRITE | FAST, strings::delex).since(Version::V8_4),
-    command("DIGEST", "digest", 2, READ_ONLY | FAST, strings::digest).since(Version::V8_4),
+    command("DELEX", "delex", -2, WRITE | FAST, strings::delex).introduced_in(Version::V8_4),
+    command("DIGEST", "digest", 2, READ_ONLY | FAST, strings::digest).introduced_in(Version::V8_4),
     command(
         "DISCARD",
         "discard",
@@ -307,7 +307,7 @@ const OTHERS: &[CommandSpec] = &[
         transactions::unwatch,
     ),
     command("WAIT", "wait", 3, NO_SCRIPT, replication::wait),
-    command("WAITAOF", "waitaof", 4, 0, replication::waitaof).since(Version::V8_4),
+    command("WAITAOF", "waitaof", 4, 0, replication::waitaof).introduced_in(Version::V8_4),
     command(
         "WATCH",
         "watch",

@@ -1,9 +1,9 @@
 //! CLIENT TRACKING, TRACKINGINFO, CACHING and GETREDIR: what a client wants to be told of keys that it has cached.
 
 use super::integer_or_reply;
-use crate::core::Next;
-use crate::core::context::{Context, c_string, errors};
-use crate::core::tracking::{Options, Tracked};
+use crate::core::context::{Context, c_string};
+use crate::core::state::{Options, Tracked};
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// CLIENT TRACKING ON|OFF [REDIRECT id] [PREFIX prefix …] [BCAST] [OPTIN] [OPTOUT] [NOLOOP].
@@ -15,7 +15,7 @@ pub(crate) fn client_tracking(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut 
                 reply::error(out, &text);
                 return Next::Reply;
             }
-            let Asked { redirect, options, prefixes } = asked;
+            let TrackingRequest { redirect, options, prefixes } = asked;
             ctx.core.tracking.enable(ctx.session.id, redirect, options, &prefixes);
         }
         Some(_) if args.at(2).eq_ignore_ascii_case(b"off") => ctx.core.tracking.disable(ctx.session.id),
@@ -29,14 +29,14 @@ pub(crate) fn client_tracking(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut 
 }
 
 #[derive(Default)]
-struct Asked<'a> {
+struct TrackingRequest<'a> {
     redirect: u64,
     options: Options,
     prefixes: Vec<&'a [u8]>,
 }
 
-fn read<'a>(ctx: &Context<'_>, args: &Args<'a>, out: &mut Vec<u8>) -> Option<Asked<'a>> {
-    let (mut asked, mut index) = (Asked::default(), 3);
+fn read<'a>(ctx: &Context<'_>, args: &Args<'a>, out: &mut Vec<u8>) -> Option<TrackingRequest<'a>> {
+    let (mut asked, mut index) = (TrackingRequest::default(), 3);
     while let Some(option) = args.get(index) {
         let value = args.get(index + 1);
         match (option.to_ascii_lowercase().as_slice(), value) {
@@ -75,9 +75,9 @@ fn redirect_or_reply(ctx: &Context<'_>, earlier: u64, id: &[u8], out: &mut Vec<u
 }
 
 /// Whether these options go together, and with what there is. `Err`: the error reply.
-fn check(ctx: &Context<'_>, asked: &Asked<'_>) -> Result<(), Vec<u8>> {
+fn check(ctx: &Context<'_>, asked: &TrackingRequest<'_>) -> Result<(), Vec<u8>> {
     let Options { bcast, optin, optout, .. } = asked.options;
-    let now = ctx.core.tracking.of(ctx.session.id).map(|tracked| tracked.options);
+    let now = ctx.core.tracking.client(ctx.session.id).map(|tracked| tracked.options);
     let why: &[u8] = if !bcast && !asked.prefixes.is_empty() {
         b"ERR PREFIX option requires BCAST mode to be enabled"
     } else if now.is_some_and(|now| now.bcast != bcast) {
@@ -119,7 +119,7 @@ fn check_prefixes(ctx: &Context<'_>, prefixes: &[&[u8]]) -> Result<(), Vec<u8>> 
 
 /// CLIENT CACHING YES|NO: about what the next command reads.
 pub(crate) fn client_caching(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(tracked) = ctx.core.tracking.of_mut(ctx.session.id) else {
+    let Some(tracked) = ctx.core.tracking.client_mut(ctx.session.id) else {
         reply::error(
             out,
             b"ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT \
@@ -145,7 +145,7 @@ pub(crate) fn client_caching(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut V
 
 /// CLIENT GETREDIR: the connection that is told; 0 is this one, -1 nobody.
 pub(crate) fn client_getredir(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::integer(out, redirect_of(ctx.core.tracking.of(ctx.session.id)));
+    reply::integer(out, redirect_of(ctx.core.tracking.client(ctx.session.id)));
     Next::Reply
 }
 
@@ -158,7 +158,7 @@ pub(super) fn redirect_of(tracked: Option<&Tracked>) -> i64 {
 pub(crate) fn client_trackinginfo(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
     let tracking = &ctx.core.tracking;
-    let tracked = tracking.of(ctx.session.id);
+    let tracked = tracking.client(ctx.session.id);
     let flags = flags(tracked);
     reply::map(out, protocol, 3);
     reply::bulk(out, b"flags");

@@ -1,10 +1,10 @@
 //! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 
 use crate::core::command::DENY_OOM;
-use crate::core::context::{Context, errors};
-use crate::core::dispatch::SuspendedTransaction;
+use crate::core::context::Context;
 use crate::core::session::{Queued, SessionKind, Transaction};
-use crate::core::{Core, Next, Session, WallMicros, reply_files};
+use crate::core::state::SuspendedTransaction;
+use crate::core::{Core, Next, Session, WallMicros, errors, reply_files};
 use crate::resp::{Args, reply};
 
 /// MULTI.

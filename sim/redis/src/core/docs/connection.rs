@@ -7,7 +7,7 @@ pub(super) static CONNECTION: Section = Section {
     categories: &["connection"],
     docs: &[
         doc("auth", "1.0.0", "Says who the client is; the default user needs no password here", "O(1)")
-            .takes(&[string("username").since("6.0.0").optional(), string("password")]),
+            .takes(&[string("username").with_version("6.0.0").optional(), string("password")]),
         doc("client", "2.4.0", "What the server knows of its connections", "Depends on the subcommand")
             .categories(&[]),
         doc("client|caching", "6.0.0", "Says whether what the next command reads is tracked", "O(1)")
@@ -26,28 +26,28 @@ pub(super) static CONNECTION: Section = Section {
         .takes(&[one_of(
             "filter",
             &[
-                string("ip:port").deprecated("2.8.12"),
+                string("ip:port").with_deprecation("2.8.12"),
                 one_of(
                     "new-format",
                     &[
-                        integer("client-id").after("ID").since("2.8.12").optional(),
+                        integer("client-id").with_token("ID").with_version("2.8.12").optional(),
                         one_of(
                             "normal_master_slave_pubsub",
                             &[
                                 token("normal", "NORMAL"),
-                                token("master", "MASTER").since("3.2.0"),
+                                token("master", "MASTER").with_version("3.2.0"),
                                 token("slave", "SLAVE"),
-                                token("replica", "REPLICA").since("5.0.0"),
+                                token("replica", "REPLICA").with_version("5.0.0"),
                                 token("pubsub", "PUBSUB"),
                             ],
                         )
-                        .after("TYPE")
-                        .since("2.8.12")
+                        .with_token("TYPE")
+                        .with_version("2.8.12")
                         .optional(),
-                        string("username").after("USER").optional(),
-                        string("ip:port").after("ADDR").optional(),
-                        string("ip:port").after("LADDR").since("6.2.0").optional(),
-                        string("yes/no").after("SKIPME").optional(),
+                        string("username").with_token("USER").optional(),
+                        string("ip:port").with_token("ADDR").optional(),
+                        string("ip:port").with_token("LADDR").with_version("6.2.0").optional(),
+                        string("yes/no").with_token("SKIPME").optional(),
                     ],
                 )
                 .multiple(),
@@ -70,10 +70,10 @@ pub(super) static CONNECTION: Section = Section {
                     token("pubsub", "PUBSUB"),
                 ],
             )
-            .after("TYPE")
-            .since("5.0.0")
+            .with_token("TYPE")
+            .with_version("5.0.0")
             .optional(),
-            block("id", &[integer("client-id").multiple()]).after("ID").since("6.2.0").optional(),
+            block("id", &[integer("client-id").multiple()]).with_token("ID").with_version("6.2.0").optional(),
         ]),
         doc(
             "client|no-evict",
@@ -84,7 +84,7 @@ pub(super) static CONNECTION: Section = Section {
         .takes(&[one_of("enabled", &[token("on", "ON"), token("off", "OFF")])]),
         doc("client|pause", "2.9.50", "Makes requests wait, all or those that may write", "O(1)").takes(&[
             integer("timeout"),
-            one_of("mode", &[token("write", "WRITE"), token("all", "ALL")]).since("6.2.0").optional(),
+            one_of("mode", &[token("write", "WRITE"), token("all", "ALL")]).with_version("6.2.0").optional(),
         ]),
         doc(
             "client|reply",
@@ -102,8 +102,8 @@ pub(super) static CONNECTION: Section = Section {
         )
         .takes(&[
             one_of("status", &[token("on", "ON"), token("off", "OFF")]),
-            integer("client-id").after("REDIRECT").optional(),
-            string("prefix").after("PREFIX").optional().multiple_with_token(),
+            integer("client-id").with_token("REDIRECT").optional(),
+            string("prefix").with_token("PREFIX").optional().multiple_with_token(),
             token("bcast", "BCAST").optional(),
             token("optin", "OPTIN").optional(),
             token("optout", "OPTOUT").optional(),
@@ -127,9 +127,9 @@ pub(super) static CONNECTION: Section = Section {
                 &[
                     integer("protover"),
                     block("username_password", &[string("username"), string("password")])
-                        .after("AUTH")
+                        .with_token("AUTH")
                         .optional(),
-                    string("clientname").after("SETNAME").optional(),
+                    string("clientname").with_token("SETNAME").optional(),
                 ],
             )
             .optional()]),

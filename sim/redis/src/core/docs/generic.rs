@@ -16,7 +16,7 @@ pub(super) static GENERIC: Section = Section {
         .takes(&[
             key("source", 0),
             key("destination", 1),
-            integer("destination-db").after("DB").optional(),
+            integer("destination-db").with_token("DB").optional(),
             token("replace", "REPLACE").optional(),
         ]),
         doc("del", "1.0.0", "Deletes keys and tells how many were there", "O(N), N being the number of keys")
@@ -36,7 +36,7 @@ pub(super) static GENERIC: Section = Section {
                     "condition",
                     &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
                 )
-                .since("7.0.0")
+                .with_version("7.0.0")
                 .optional(),
             ]),
         doc("expireat", "1.2.0", "Makes a key end at a Unix time in seconds", "O(1)")
@@ -48,7 +48,7 @@ pub(super) static GENERIC: Section = Section {
                     "condition",
                     &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
                 )
-                .since("7.0.0")
+                .with_version("7.0.0")
                 .optional(),
             ]),
         doc("expiretime", "7.0.0", "Tells the Unix time in seconds at which a key ends", "O(1)")
@@ -96,7 +96,7 @@ pub(super) static GENERIC: Section = Section {
                     "condition",
                     &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
                 )
-                .since("7.0.0")
+                .with_version("7.0.0")
                 .optional(),
             ]),
         doc("pexpireat", "2.6.0", "Makes a key end at a Unix time in milliseconds", "O(1)")
@@ -108,7 +108,7 @@ pub(super) static GENERIC: Section = Section {
                     "condition",
                     &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
                 )
-                .since("7.0.0")
+                .with_version("7.0.0")
                 .optional(),
             ]),
         doc("pexpiretime", "7.0.0", "Tells the Unix time in milliseconds at which a key ends", "O(1)")
@@ -140,9 +140,9 @@ pub(super) static GENERIC: Section = Section {
         .tips(&["nondeterministic_output", "request_policy:special"])
         .takes(&[
             integer("cursor"),
-            pattern("pattern").after("MATCH").optional(),
-            integer("count").after("COUNT").optional(),
-            string("type").after("TYPE").since("6.0.0").optional(),
+            pattern("pattern").with_token("MATCH").optional(),
+            integer("count").with_token("COUNT").optional(),
+            string("type").with_token("TYPE").with_version("6.0.0").optional(),
         ]),
         doc("touch", "3.2.1", "Counts how many of the keys exist", "O(N), N being the number of keys")
             .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])

@@ -36,7 +36,7 @@ pub(super) static HASHES: Section = Section {
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0), string("field").multiple()]),
         doc("hmset", "2.0.0", "Sets fields of a hash", "O(N), N being the number of fields named")
-            .deprecated("4.0.0", "`HSET`")
+            .with_deprecation("4.0.0", "`HSET`")
             .keys(&[one(1, "RW update")])
             .takes(&[key("key", 0), block("field_value", &[string("field"), string("value")]).multiple()]),
         doc("hrandfield", "6.2.0", "Draws fields of a hash", "O(N), N being the number of its fields")
@@ -58,8 +58,8 @@ pub(super) static HASHES: Section = Section {
         .takes(&[
             key("key", 0),
             integer("cursor"),
-            pattern("pattern").after("MATCH").optional(),
-            integer("count").after("COUNT").optional(),
+            pattern("pattern").with_token("MATCH").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "hset",

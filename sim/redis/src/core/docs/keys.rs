@@ -1,11 +1,11 @@
 //! Where the keys of a command are among its words, as its documentation says.
 
-use super::{Find, Keys, of};
+use super::{Find, Keys, find_doc};
 use crate::core::command::CommandSpec;
 
 /// The keys of a command, as far as they are where they should be.
 pub(crate) fn keys_of<'a>(spec: &CommandSpec, words: &[&'a [u8]]) -> Vec<&'a [u8]> {
-    let places = of(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
+    let places = find_doc(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
     let places = places.iter().filter(|keys| keys.flags != "not_key");
     places.filter_map(|keys| keys_among(words, keys)).flatten().collect()
 }

@@ -1,7 +1,7 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about lists.
 
 use super::{
-    Argument, Section, all_but_last, counted, doc, double, integer, key, one, one_of, string, token,
+    Argument, Section, all_but_last, counted_keys, doc, double, integer, key, one, one_of, string, token,
 };
 
 static SIDES: &[Argument] = &[token("left", "LEFT"), token("right", "RIGHT")];
@@ -25,13 +25,13 @@ pub(super) static LISTS: Section = Section {
             "Takes elements from the first list that has some, or waits for them",
             "O(N+M), N being the number of keys and M of elements taken",
         )
-        .keys(&[counted(2, "RW access delete")])
+        .keys(&[counted_keys(2, "RW access delete")])
         .takes(&[
             double("timeout"),
             integer("numkeys"),
             key("key", 0).multiple(),
             one_of("where", SIDES),
-            integer("count").after("COUNT").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "blpop",
@@ -55,7 +55,7 @@ pub(super) static LISTS: Section = Section {
             "Moves an element from the right of a list to the left of another, or waits for one",
             "O(1)",
         )
-        .deprecated("6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments")
+        .with_deprecation("6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments")
         .keys(&[one(1, "RW access delete"), one(2, "RW insert")])
         .takes(&[key("source", 0), key("destination", 1), double("timeout")]),
         doc("lindex", "1.0.0", "Reads one element of a list", "O(1)")
@@ -86,12 +86,12 @@ pub(super) static LISTS: Section = Section {
             "Takes elements from the first list that has some",
             "O(N+M), N being the number of keys and M of elements taken",
         )
-        .keys(&[counted(1, "RW access delete")])
+        .keys(&[counted_keys(1, "RW access delete")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
             one_of("where", SIDES),
-            integer("count").after("COUNT").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "lpop",
@@ -100,7 +100,7 @@ pub(super) static LISTS: Section = Section {
             "O(N), N being the number of elements taken",
         )
         .keys(&[one(1, "RW access delete")])
-        .takes(&[key("key", 0), integer("count").since("6.2.0").optional()]),
+        .takes(&[key("key", 0), integer("count").with_version("6.2.0").optional()]),
         doc(
             "lpos",
             "6.0.6",
@@ -111,9 +111,9 @@ pub(super) static LISTS: Section = Section {
         .takes(&[
             key("key", 0),
             string("element"),
-            integer("rank").after("RANK").optional(),
-            integer("num-matches").after("COUNT").optional(),
-            integer("len").after("MAXLEN").optional(),
+            integer("rank").with_token("RANK").optional(),
+            integer("num-matches").with_token("COUNT").optional(),
+            integer("len").with_token("MAXLEN").optional(),
         ]),
         doc(
             "lpush",
@@ -162,9 +162,9 @@ pub(super) static LISTS: Section = Section {
             "O(N), N being the number of elements taken",
         )
         .keys(&[one(1, "RW access delete")])
-        .takes(&[key("key", 0), integer("count").since("6.2.0").optional()]),
+        .takes(&[key("key", 0), integer("count").with_version("6.2.0").optional()]),
         doc("rpoplpush", "1.2.0", "Moves an element from the right of a list to the left of another", "O(1)")
-            .deprecated("6.2.0", "`LMOVE` with the `RIGHT` and `LEFT` arguments")
+            .with_deprecation("6.2.0", "`LMOVE` with the `RIGHT` and `LEFT` arguments")
             .keys(&[one(1, "RW access delete"), one(2, "RW insert")])
             .takes(&[key("source", 0), key("destination", 1)]),
         doc(

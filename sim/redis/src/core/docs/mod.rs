@@ -111,7 +111,7 @@ static SECTIONS: &[&Section] = &[
 ];
 
 /// What is known of a command, and the section it is in.
-pub(crate) fn of(full_name: &str) -> Option<(&'static Section, &'static Doc)> {
+pub(crate) fn find_doc(full_name: &str) -> Option<(&'static Section, &'static Doc)> {
     SECTIONS.iter().find_map(|section| {
         let doc = section.docs.iter().find(|doc| doc.full_name == full_name)?;
         Some((*section, doc))
@@ -143,7 +143,7 @@ impl Doc {
         Doc { is_internal: true, ..self }
     }
 
-    const fn deprecated(self, since: &'static str, instead: &'static str) -> Doc {
+    const fn with_deprecation(self, since: &'static str, instead: &'static str) -> Doc {
         Doc { deprecated: Some((since, instead)), ..self }
     }
 
@@ -176,7 +176,7 @@ const fn all_but_last(begin: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::AllButLast }
 }
 
-const fn counted(begin: usize, flags: &'static str) -> Keys {
+const fn counted_keys(begin: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::Counted }
 }
 
@@ -214,7 +214,7 @@ const fn pattern(name: &'static str) -> Argument {
 }
 
 const fn token(name: &'static str, word: &'static str) -> Argument {
-    argument(name, Kind::Token).after(word)
+    argument(name, Kind::Token).with_token(word)
 }
 
 const fn key(name: &'static str, number: usize) -> Argument {
@@ -230,15 +230,15 @@ const fn block(name: &'static str, parts: &'static [Argument]) -> Argument {
 }
 
 impl Argument {
-    const fn after(self, token: &'static str) -> Argument {
+    const fn with_token(self, token: &'static str) -> Argument {
         Argument { token: Some(token), ..self }
     }
 
-    const fn since(self, version: &'static str) -> Argument {
+    const fn with_version(self, version: &'static str) -> Argument {
         Argument { since: Some(version), ..self }
     }
 
-    const fn deprecated(self, version: &'static str) -> Argument {
+    const fn with_deprecation(self, version: &'static str) -> Argument {
         Argument { deprecated_since: Some(version), ..self }
     }
 

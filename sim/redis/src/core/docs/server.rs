@@ -60,12 +60,12 @@ pub(super) static SERVER: Section = Section {
         .takes(&[one_of(
             "filterby",
             &[
-                string("module-name").after("MODULE"),
-                string("category").after("ACLCAT"),
-                pattern("pattern").after("PATTERN"),
+                string("module-name").with_token("MODULE"),
+                string("category").with_token("ACLCAT"),
+                pattern("pattern").with_token("PATTERN"),
             ],
         )
-        .after("FILTERBY")
+        .with_token("FILTERBY")
         .optional()]),
         doc("config", "2.0.0", "Reads and changes the server's settings", "Depends on the subcommand"),
         doc(
@@ -94,7 +94,7 @@ pub(super) static SERVER: Section = Section {
             .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
             .takes(&[one_of(
                 "async",
-                &[token("async", "ASYNC").since("4.0.0"), token("sync", "SYNC").since("6.2.0")],
+                &[token("async", "ASYNC").with_version("4.0.0"), token("sync", "SYNC").with_version("6.2.0")],
             )
             .optional()]),
         doc(
@@ -107,7 +107,7 @@ pub(super) static SERVER: Section = Section {
         .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
         .takes(&[one_of(
             "async",
-            &[token("async", "ASYNC").since("4.0.0"), token("sync", "SYNC").since("6.2.0")],
+            &[token("async", "ASYNC").with_version("4.0.0"), token("sync", "SYNC").with_version("6.2.0")],
         )
         .optional()]),
         doc("info", "1.0.0", "Reports about the server, by section", "O(1)")
@@ -118,7 +118,7 @@ pub(super) static SERVER: Section = Section {
         doc("memory|help", "4.0.0", "Explains the subcommands", "O(1)"),
         doc("memory|usage", "4.0.0", "Tells what a key counts for where memory is limited", "O(N)")
             .keys(&[one(2, "RO")])
-            .takes(&[key("key", 0), integer("count").after("SAMPLES").optional()]),
+            .takes(&[key("key", 0), integer("count").with_token("SAMPLES").optional()]),
         doc("monitor", "1.0.0", "Shows every command that the server executes", "O(1)"),
         doc("psync", "2.8.0", "Asks a master for its stream; replicas do", "")
             .takes(&[string("replicationid"), integer("offset")]),
@@ -141,12 +141,12 @@ pub(super) static SERVER: Section = Section {
         )
         .takes(&[
             one_of("nosave_save", &[token("nosave", "NOSAVE"), token("save", "SAVE")]).optional(),
-            token("now", "NOW").since("7.0.0").optional(),
-            token("force", "FORCE").since("7.0.0").optional(),
-            token("abort", "ABORT").since("7.0.0").optional(),
+            token("now", "NOW").with_version("7.0.0").optional(),
+            token("force", "FORCE").with_version("7.0.0").optional(),
+            token("abort", "ABORT").with_version("7.0.0").optional(),
         ]),
         doc("slaveof", "1.0.0", "Makes the server follow a master, or be one", "O(1)")
-            .deprecated("5.0.0", "`REPLICAOF`")
+            .with_deprecation("5.0.0", "`REPLICAOF`")
             .takes(&[one_of(
                 "args",
                 &[

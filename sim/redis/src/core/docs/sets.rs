@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about sets.
 
-use super::{Section, all, counted, doc, integer, key, one, pattern, string};
+use super::{Section, all, counted_keys, doc, integer, key, one, pattern, string};
 
 pub(super) static SETS: Section = Section {
     group: "set",
@@ -44,11 +44,11 @@ pub(super) static SETS: Section = Section {
             "Counts what several sets have in common",
             "O(N), N being the number of members of all of them",
         )
-        .keys(&[counted(1, "RO access")])
+        .keys(&[counted_keys(1, "RO access")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
-            integer("limit").after("LIMIT").optional(),
+            integer("limit").with_token("LIMIT").optional(),
         ]),
         doc(
             "sinterstore",
@@ -84,11 +84,11 @@ pub(super) static SETS: Section = Section {
         )
         .tips(&["nondeterministic_output"])
         .keys(&[one(1, "RW access delete")])
-        .takes(&[key("key", 0), integer("count").since("3.2.0").optional()]),
+        .takes(&[key("key", 0), integer("count").with_version("3.2.0").optional()]),
         doc("srandmember", "1.0.0", "Draws members of a set", "O(N), N being the number of its members")
             .tips(&["nondeterministic_output"])
             .keys(&[one(1, "RO access")])
-            .takes(&[key("key", 0), integer("count").since("2.6.0").optional()]),
+            .takes(&[key("key", 0), integer("count").with_version("2.6.0").optional()]),
         doc("srem", "1.0.0", "Removes members of a set", "O(N), N being the number of members given")
             .keys(&[one(1, "RW delete")])
             .takes(&[key("key", 0), string("member").multiple()]),
@@ -103,8 +103,8 @@ pub(super) static SETS: Section = Section {
         .takes(&[
             key("key", 0),
             integer("cursor"),
-            pattern("pattern").after("MATCH").optional(),
-            integer("count").after("COUNT").optional(),
+            pattern("pattern").with_token("MATCH").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "sunion",

@@ -1,8 +1,8 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about sorted sets.
 
 use super::{
-    Argument, Section, all_but_last, block, counted, doc, double, integer, key, one, one_of, pattern, string,
-    token,
+    Argument, Section, all_but_last, block, counted_keys, doc, double, integer, key, one, one_of, pattern,
+    string, token,
 };
 
 static AGGREGATES: &[Argument] = &[token("sum", "SUM"), token("min", "MIN"), token("max", "MAX")];
@@ -21,13 +21,13 @@ pub(super) static SORTED_SETS: Section = Section {
             "Takes members from the first sorted set that has some, or waits for them",
             "O(K+N), K being the number of keys and N of members",
         )
-        .keys(&[counted(2, "RW access delete")])
+        .keys(&[counted_keys(2, "RW access delete")])
         .takes(&[
             double("timeout"),
             integer("numkeys"),
             key("key", 0).multiple(),
             one_of("where", EXTREMES),
-            integer("count").after("COUNT").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "bzpopmax",
@@ -54,10 +54,10 @@ pub(super) static SORTED_SETS: Section = Section {
         .keys(&[one(1, "RW update")])
         .takes(&[
             key("key", 0),
-            one_of("condition", &[token("nx", "NX"), token("xx", "XX")]).since("3.0.2").optional(),
-            one_of("comparison", &[token("gt", "GT"), token("lt", "LT")]).since("6.2.0").optional(),
-            token("change", "CH").since("3.0.2").optional(),
-            token("increment", "INCR").since("3.0.2").optional(),
+            one_of("condition", &[token("nx", "NX"), token("xx", "XX")]).with_version("3.0.2").optional(),
+            one_of("comparison", &[token("gt", "GT"), token("lt", "LT")]).with_version("6.2.0").optional(),
+            token("change", "CH").with_version("3.0.2").optional(),
+            token("increment", "INCR").with_version("3.0.2").optional(),
             block("score_member", &[double("score"), string("member")]).multiple(),
         ]),
         doc("zcard", "1.2.0", "Counts the members of a sorted set", "O(1)")
@@ -77,7 +77,7 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads what is in a sorted set and in none of the others",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[counted(1, "RO access")])
+        .keys(&[counted_keys(1, "RO access")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
@@ -89,7 +89,7 @@ pub(super) static SORTED_SETS: Section = Section {
             "Stores what is in a sorted set and in none of the others",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[one(1, "OW update"), counted(2, "RO access")])
+        .keys(&[one(1, "OW update"), counted_keys(2, "RO access")])
         .takes(&[key("destination", 0), integer("numkeys"), key("key", 1).multiple()]),
         doc(
             "zincrby",
@@ -105,12 +105,12 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads what several sorted sets have in common",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[counted(1, "RO access")])
+        .keys(&[counted_keys(1, "RO access")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
-            integer("weight").after("WEIGHTS").optional().multiple(),
-            one_of("aggregate", AGGREGATES).after("AGGREGATE").optional(),
+            integer("weight").with_token("WEIGHTS").optional().multiple(),
+            one_of("aggregate", AGGREGATES).with_token("AGGREGATE").optional(),
             token("withscores", "WITHSCORES").optional(),
         ]),
         doc(
@@ -119,11 +119,11 @@ pub(super) static SORTED_SETS: Section = Section {
             "Counts what several sorted sets have in common",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[counted(1, "RO access")])
+        .keys(&[counted_keys(1, "RO access")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
-            integer("limit").after("LIMIT").optional(),
+            integer("limit").with_token("LIMIT").optional(),
         ]),
         doc(
             "zinterstore",
@@ -131,13 +131,13 @@ pub(super) static SORTED_SETS: Section = Section {
             "Stores what several sorted sets have in common",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[one(1, "OW update"), counted(2, "RO access")])
+        .keys(&[one(1, "OW update"), counted_keys(2, "RO access")])
         .takes(&[
             key("destination", 0),
             integer("numkeys"),
             key("key", 1).multiple(),
-            integer("weight").after("WEIGHTS").optional().multiple(),
-            one_of("aggregate", AGGREGATES).after("AGGREGATE").optional(),
+            integer("weight").with_token("WEIGHTS").optional().multiple(),
+            one_of("aggregate", AGGREGATES).with_token("AGGREGATE").optional(),
         ]),
         doc(
             "zlexcount",
@@ -153,12 +153,12 @@ pub(super) static SORTED_SETS: Section = Section {
             "Takes members from the first sorted set that has some",
             "O(K+N), K being the number of keys and N of members",
         )
-        .keys(&[counted(1, "RW access delete")])
+        .keys(&[counted_keys(1, "RW access delete")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
             one_of("where", EXTREMES),
-            integer("count").after("COUNT").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc(
             "zmscore",
@@ -204,10 +204,10 @@ pub(super) static SORTED_SETS: Section = Section {
             string("start"),
             string("stop"),
             one_of("sortby", &[token("byscore", "BYSCORE"), token("bylex", "BYLEX")])
-                .since("6.2.0")
+                .with_version("6.2.0")
                 .optional(),
-            token("rev", "REV").since("6.2.0").optional(),
-            block("offset_count", LIMIT).after("LIMIT").since("6.2.0").optional(),
+            token("rev", "REV").with_version("6.2.0").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").with_version("6.2.0").optional(),
             token("withscores", "WITHSCORES").optional(),
         ]),
         doc(
@@ -216,13 +216,13 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads members with names in a range",
             "O(N), N being the number of members",
         )
-        .deprecated("6.2.0", "`ZRANGE` with the `BYLEX` argument")
+        .with_deprecation("6.2.0", "`ZRANGE` with the `BYLEX` argument")
         .keys(&[one(1, "RO access")])
         .takes(&[
             key("key", 0),
             string("min"),
             string("max"),
-            block("offset_count", LIMIT).after("LIMIT").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").optional(),
         ]),
         doc(
             "zrangebyscore",
@@ -230,14 +230,14 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads members with scores in a range",
             "O(log(N)+M), N being the number of members and M of those read",
         )
-        .deprecated("6.2.0", "`ZRANGE` with the `BYSCORE` argument")
+        .with_deprecation("6.2.0", "`ZRANGE` with the `BYSCORE` argument")
         .keys(&[one(1, "RO access")])
         .takes(&[
             key("key", 0),
             double("min"),
             double("max"),
-            token("withscores", "WITHSCORES").since("2.0.0").optional(),
-            block("offset_count", LIMIT).after("LIMIT").optional(),
+            token("withscores", "WITHSCORES").with_version("2.0.0").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").optional(),
         ]),
         doc(
             "zrangestore",
@@ -253,7 +253,7 @@ pub(super) static SORTED_SETS: Section = Section {
             string("max"),
             one_of("sortby", &[token("byscore", "BYSCORE"), token("bylex", "BYLEX")]).optional(),
             token("rev", "REV").optional(),
-            block("offset_count", LIMIT).after("LIMIT").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").optional(),
         ]),
         doc(
             "zrank",
@@ -301,7 +301,7 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads members in a range of ranks, highest first",
             "O(M), M being the number of members read",
         )
-        .deprecated("6.2.0", "`ZRANGE` with the `REV` argument")
+        .with_deprecation("6.2.0", "`ZRANGE` with the `REV` argument")
         .keys(&[one(1, "RO access")])
         .takes(&[
             key("key", 0),
@@ -315,13 +315,13 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads members with names in a range, last first",
             "O(N), N being the number of members",
         )
-        .deprecated("6.2.0", "`ZRANGE` with the `REV` and `BYLEX` arguments")
+        .with_deprecation("6.2.0", "`ZRANGE` with the `REV` and `BYLEX` arguments")
         .keys(&[one(1, "RO access")])
         .takes(&[
             key("key", 0),
             string("max"),
             string("min"),
-            block("offset_count", LIMIT).after("LIMIT").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").optional(),
         ]),
         doc(
             "zrevrangebyscore",
@@ -329,14 +329,14 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads members with scores in a range, highest first",
             "O(log(N)+M), N being the number of members and M of those read",
         )
-        .deprecated("6.2.0", "`ZRANGE` with the `REV` and `BYSCORE` arguments")
+        .with_deprecation("6.2.0", "`ZRANGE` with the `REV` and `BYSCORE` arguments")
         .keys(&[one(1, "RO access")])
         .takes(&[
             key("key", 0),
             double("max"),
             double("min"),
             token("withscores", "WITHSCORES").optional(),
-            block("offset_count", LIMIT).after("LIMIT").optional(),
+            block("offset_count", LIMIT).with_token("LIMIT").optional(),
         ]),
         doc(
             "zrevrank",
@@ -357,8 +357,8 @@ pub(super) static SORTED_SETS: Section = Section {
         .takes(&[
             key("key", 0),
             integer("cursor"),
-            pattern("pattern").after("MATCH").optional(),
-            integer("count").after("COUNT").optional(),
+            pattern("pattern").with_token("MATCH").optional(),
+            integer("count").with_token("COUNT").optional(),
         ]),
         doc("zscore", "1.2.0", "Tells the score of a member", "O(1)")
             .keys(&[one(1, "RO access")])
@@ -369,12 +369,12 @@ pub(super) static SORTED_SETS: Section = Section {
             "Reads what is in one of several sorted sets",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[counted(1, "RO access")])
+        .keys(&[counted_keys(1, "RO access")])
         .takes(&[
             integer("numkeys"),
             key("key", 0).multiple(),
-            integer("weight").after("WEIGHTS").optional().multiple(),
-            one_of("aggregate", AGGREGATES).after("AGGREGATE").optional(),
+            integer("weight").with_token("WEIGHTS").optional().multiple(),
+            one_of("aggregate", AGGREGATES).with_token("AGGREGATE").optional(),
             token("withscores", "WITHSCORES").optional(),
         ]),
         doc(
@@ -383,13 +383,13 @@ pub(super) static SORTED_SETS: Section = Section {
             "Stores what is in one of several sorted sets",
             "O(N*log(N)), N being the number of members of all of them",
         )
-        .keys(&[one(1, "OW update"), counted(2, "RO access")])
+        .keys(&[one(1, "OW update"), counted_keys(2, "RO access")])
         .takes(&[
             key("destination", 0),
             integer("numkeys"),
             key("key", 1).multiple(),
-            integer("weight").after("WEIGHTS").optional().multiple(),
-            one_of("aggregate", AGGREGATES).after("AGGREGATE").optional(),
+            integer("weight").with_token("WEIGHTS").optional().multiple(),
+            one_of("aggregate", AGGREGATES).with_token("AGGREGATE").optional(),
         ]),
     ],
 };

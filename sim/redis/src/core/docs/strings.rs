@@ -32,10 +32,10 @@ pub(super) static STRINGS: Section = Section {
             one_of(
                 "condition",
                 &[
-                    string("ifeq-value").after("IFEQ"),
-                    string("ifne-value").after("IFNE"),
-                    integer("ifdeq-digest").after("IFDEQ"),
-                    integer("ifdne-digest").after("IFDNE"),
+                    string("ifeq-value").with_token("IFEQ"),
+                    string("ifne-value").with_token("IFNE"),
+                    integer("ifdeq-digest").with_token("IFDEQ"),
+                    integer("ifdne-digest").with_token("IFDNE"),
                 ],
             )
             .optional(),
@@ -54,10 +54,10 @@ pub(super) static STRINGS: Section = Section {
                 one_of(
                     "expiration",
                     &[
-                        integer("seconds").after("EX"),
-                        integer("milliseconds").after("PX"),
-                        unix_time("unix-time-seconds").after("EXAT"),
-                        unix_time("unix-time-milliseconds").after("PXAT"),
+                        integer("seconds").with_token("EX"),
+                        integer("milliseconds").with_token("PX"),
+                        unix_time("unix-time-seconds").with_token("EXAT"),
+                        unix_time("unix-time-milliseconds").with_token("PXAT"),
                         token("persist", "PERSIST"),
                     ],
                 )
@@ -67,7 +67,7 @@ pub(super) static STRINGS: Section = Section {
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0), integer("start"), integer("end")]),
         doc("getset", "1.0.0", "Stores a string and answers with the one before", "O(1)")
-            .deprecated("6.2.0", "`SET` with `GET`")
+            .with_deprecation("6.2.0", "`SET` with `GET`")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0), string("value")]),
         doc("incr", "1.0.0", "Adds one to a number", "O(1)")
@@ -104,16 +104,18 @@ pub(super) static STRINGS: Section = Section {
             .takes(&[
                 key("key", 0),
                 string("value"),
-                one_of("condition", &[token("nx", "NX"), token("xx", "XX")]).since("2.6.12").optional(),
-                token("get", "GET").since("6.2.0").optional(),
+                one_of("condition", &[token("nx", "NX"), token("xx", "XX")])
+                    .with_version("2.6.12")
+                    .optional(),
+                token("get", "GET").with_version("6.2.0").optional(),
                 one_of(
                     "expiration",
                     &[
-                        integer("seconds").after("EX").since("2.6.12"),
-                        integer("milliseconds").after("PX").since("2.6.12"),
-                        unix_time("unix-time-seconds").after("EXAT").since("6.2.0"),
-                        unix_time("unix-time-milliseconds").after("PXAT").since("6.2.0"),
-                        token("keepttl", "KEEPTTL").since("6.0.0"),
+                        integer("seconds").with_token("EX").with_version("2.6.12"),
+                        integer("milliseconds").with_token("PX").with_version("2.6.12"),
+                        unix_time("unix-time-seconds").with_token("EXAT").with_version("6.2.0"),
+                        unix_time("unix-time-milliseconds").with_token("PXAT").with_version("6.2.0"),
+                        token("keepttl", "KEEPTTL").with_version("6.0.0"),
                     ],
                 )
                 .optional(),
@@ -136,7 +138,7 @@ pub(super) static STRINGS: Section = Section {
             .keys(&[one(1, "RO")])
             .takes(&[key("key", 0)]),
         doc("substr", "1.0.0", "Reads a part of a string", "O(N), N being the length of the part")
-            .deprecated("2.0.0", "`GETRANGE`")
+            .with_deprecation("2.0.0", "`GETRANGE`")
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0), integer("start"), integer("end")]),
     ],

@@ -83,9 +83,9 @@ impl LongDouble {
         let lost = kept.checked_shl(down).unwrap_or(0) != lower;
         let exponent = high.exponent - up.cast_signed();
         let sum = match high.negative == low.negative {
-            true => rounded(high.negative, upper + kept, lost, exponent),
-            false if kept > upper => rounded(low.negative, kept - upper, lost, exponent),
-            false => rounded(high.negative, upper - kept - u128::from(lost), lost, exponent),
+            true => round_nearest(high.negative, upper + kept, lost, exponent),
+            false if kept > upper => round_nearest(low.negative, kept - upper, lost, exponent),
+            false => round_nearest(high.negative, upper - kept - u128::from(lost), lost, exponent),
         };
         match sum {
             LongDouble::Finite(sum) => Some(sum),
@@ -195,11 +195,11 @@ fn decimal(negative: bool, read: &Digits) -> LongDouble {
     if exponent >= 0 {
         (0..exponent).for_each(|_| value.multiply_and_add(10, 0));
         let (top, dropped, exponent) = value.top();
-        return rounded(negative, top, dropped, exponent);
+        return round_nearest(negative, top, dropped, exponent);
     }
     let divisor = ten_to(-exponent);
     let (quotient, has_rest, exponent) = value.divided_by(divisor);
-    rounded(negative, quotient, has_rest, exponent)
+    round_nearest(negative, quotient, has_rest, exponent)
 }
 
 fn hexadecimal(negative: bool, read: &Digits) -> LongDouble {
@@ -210,11 +210,11 @@ fn hexadecimal(negative: bool, read: &Digits) -> LongDouble {
     let exponent = i64::from(exponent) + 4 * read.exponent + read.written_exponent;
     // Far beyond both ends; what is rounded need not know how far.
     let exponent = exponent.clamp(-100_000, 100_000) as i32;
-    rounded(negative, top, dropped, exponent)
+    round_nearest(negative, top, dropped, exponent)
 }
 
 /// The number nearest to `mantissa * 2^exponent`, or to a little more if `more`.
-fn rounded(negative: bool, mantissa: u128, more: bool, exponent: i32) -> LongDouble {
+fn round_nearest(negative: bool, mantissa: u128, more: bool, exponent: i32) -> LongDouble {
     let bits = u128::BITS - mantissa.leading_zeros();
     let too_long = bits.cast_signed() - BITS.cast_signed();
     // A positive number of bits to drop, or one of zeros that are missing.

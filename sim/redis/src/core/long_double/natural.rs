@@ -16,12 +16,12 @@ pub(super) struct Natural(Vec<u32>);
 impl From<u128> for Natural {
     fn from(number: u128) -> Natural {
         let digits = (0..4).map(|index| (number >> (32 * index)) as u32).collect();
-        Natural(digits).trimmed()
+        Natural(digits).trim()
     }
 }
 
 impl Natural {
-    fn trimmed(mut self) -> Natural {
+    fn trim(mut self) -> Natural {
         while self.0.last() == Some(&0) {
             self.0.pop();
         }
@@ -66,7 +66,7 @@ impl Natural {
         }
     }
 
-    fn at_least(&self, other: &Natural) -> bool {
+    fn is_at_least(&self, other: &Natural) -> bool {
         let by_length = self.0.len().cmp(&other.0.len());
         by_length.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev())) != Ordering::Less
     }
@@ -80,7 +80,7 @@ impl Natural {
             let (second, further_below) = first.overflowing_sub(u32::from(borrow));
             (*digit, borrow) = (second, below || further_below);
         }
-        *self = std::mem::replace(self, Natural(Vec::new())).trimmed();
+        *self = std::mem::replace(self, Natural(Vec::new())).trim();
     }
 
     /// The number as `top * 2^exponent`, and whether that is a little less.
@@ -99,7 +99,7 @@ impl Natural {
         let mut quotient = 0;
         for _ in 0..=QUOTIENT_BITS {
             quotient <<= 1;
-            if rest.at_least(&step) {
+            if rest.is_at_least(&step) {
                 rest.subtract(&step);
                 quotient |= 1;
             }
@@ -120,7 +120,7 @@ impl fmt::Display for Natural {
                 remainder = dividend % u64::from(CHUNK);
             }
             chunks.push(remainder);
-            rest = rest.trimmed();
+            rest = rest.trim();
         }
         write!(f, "{}", chunks.pop().unwrap_or(0))?;
         chunks.iter().rev().try_for_each(|chunk| write!(f, "{chunk:0CHUNK_DIGITS$}"))

@@ -2,7 +2,7 @@
 
 use mlua::{Lua, MultiValue, Table};
 
-use super::library::number_or_error;
+use super::arguments::number_or_error;
 
 /// The library's table.
 pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {

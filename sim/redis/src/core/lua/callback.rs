@@ -6,8 +6,8 @@
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
-use super::host::ScriptError;
-use super::run::with_run;
+use super::error::ScriptError;
+use super::under_way::with_run;
 
 /// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's
 /// own limit is 200 calls of any C function.
@@ -33,7 +33,7 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
 }
 
 /// What a callback threw last.
-pub(super) fn kept(lua: &Lua) -> mlua::Result<Value> {
+pub(super) fn kept_value(lua: &Lua) -> mlua::Result<Value> {
     lua.named_registry_value(THROWN)
 }
 

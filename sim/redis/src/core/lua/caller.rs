@@ -1,9 +1,9 @@
 //! A script as its node's client: what it may do, and one command of it.
 
-use crate::core::command::{CommandSpec, LookupError, MAY_REPLICATE, NO_SCRIPT, STALE_OK, WRITE};
-use crate::core::context::{Context, errors};
+use crate::core::command::{CommandSpec, Lookup, LookupError, MAY_REPLICATE, NO_SCRIPT, STALE_OK, WRITE};
+use crate::core::context::Context;
 use crate::core::session::SessionKind;
-use crate::core::{Core, Next, Session, WallMicros, commands};
+use crate::core::{Core, Next, Session, WallMicros, errors};
 use crate::resp::Args;
 
 /// The script's own connection.
@@ -13,6 +13,7 @@ pub(super) struct Caller {
     /// All commands of a script see the time it started at.
     now: WallMicros,
     read_only: bool,
+    lookup: Lookup,
     /// A writing command was called.
     pub(super) wrote: bool,
     /// Its master sent it.
@@ -21,7 +22,7 @@ pub(super) struct Caller {
 
 impl Caller {
     /// That of a script which `session` calls.
-    pub(super) fn new(session: &Session, now: WallMicros, read_only: bool) -> Caller {
+    pub(super) fn new(session: &Session, now: WallMicros, read_only: bool, lookup: Lookup) -> Caller {
         Caller {
             session: Session {
                 origin: session.origin,
@@ -31,6 +32,7 @@ impl Caller {
             },
             now,
             read_only,
+            lookup,
             wrote: false,
             from_master: session.kind == SessionKind::Master,
         }
@@ -44,16 +46,16 @@ impl Caller {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), &'static [u8]> {
-        let spec = match commands::lookup(args, core.config.version) {
+        let spec = match (self.lookup)(args, core.config.version) {
             Ok(spec) => spec,
             Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
                 let refusal = b"ERR Unknown Redis command called from script";
-                core.stats.counts.error(refusal);
+                core.stats.counts.count_error(refusal);
                 return Err(refusal);
             }
         };
         if let Err(refusal) = self.check(core, spec, args) {
-            core.stats.counts.rejected(spec, refusal);
+            core.stats.counts.count_rejection(spec.full_name, refusal);
             return Err(refusal);
         }
         let start = out.len();
@@ -62,7 +64,7 @@ impl Caller {
         let next = (spec.run)(&mut context, args, out);
         core.tracking.in_script = false;
         core.track_reads_of_script(spec);
-        core.stats.counts.called(spec, &out[start..]);
+        core.stats.counts.count_call(spec.full_name, &out[start..]);
         core.show_executed(&self.session, self.now, spec, args, out);
         debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
         Ok(())

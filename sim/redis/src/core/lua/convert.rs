@@ -3,8 +3,7 @@
 
 use mlua::{IntoLua, Lua, LuaString, Table, Value};
 
-use super::host::ScriptError;
-use super::limits::OUT_OF_MEMORY;
+use super::error::{OUT_OF_MEMORY, ScriptError};
 use super::script::Script;
 use crate::core::hex;
 use crate::resp::{Protocol, double, integer, reply};
@@ -330,13 +329,13 @@ pub(super) fn format_g(number: f64, digits: usize) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", without_trailing_zeros(mantissa), exponent.abs());
+        return format!("{}e{sign}{:02}", trim_trailing_zeros(mantissa), exponent.abs());
     }
     let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-    without_trailing_zeros(&format!("{number:.decimals$}")).to_owned()
+    trim_trailing_zeros(&format!("{number:.decimals$}")).to_owned()
 }
 
-fn without_trailing_zeros(text: &str) -> &str {
+fn trim_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 

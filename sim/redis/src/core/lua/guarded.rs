@@ -3,15 +3,13 @@
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
+use super::arguments::{MAX_RESULTS, number_or_error};
 use super::callback::call_back;
+use super::charge::{charge, charge_string};
+use super::complaints::as_own_error;
 use super::convert::truncate;
-use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
-use super::library::number_or_error;
-use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
-
-/// Most values that a function such as `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is
-/// on a C function's stack.
-pub(super) const MAX_RESULTS: f64 = 7_900.0;
+use super::error::{ScriptError, throw_at_caller};
+use super::limits::BYTES_PER_INSTRUCTION;
 
 /// What a call will cost beyond its instruction; or why it is refused.
 type Cost = fn(&Lua, &MultiValue) -> mlua::Result<u64>;
@@ -40,20 +38,20 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
     host.raw_set("table", tables)?;
     host.raw_set("string", library(lua, "string", &STRING)?)?;
     host.raw_set("coroutine", library(lua, "coroutine", &COROUTINE)?)?;
-    host.raw_set("unpack", guarded(lua, lua.globals().get("unpack")?, unpack_cost, false)?)
+    host.raw_set("unpack", guard_function(lua, lua.globals().get("unpack")?, unpack_cost, false)?)
 }
 
 fn library(lua: &Lua, name: &str, functions: &[(&str, Cost)]) -> mlua::Result<Table> {
     let original: Table = lua.globals().get(name)?;
     let library = lua.create_table()?;
     for (name, cost) in functions {
-        library.raw_set(*name, guarded(lua, original.get(*name)?, *cost, *name == "sort")?)?;
+        library.raw_set(*name, guard_function(lua, original.get(*name)?, *cost, *name == "sort")?)?;
     }
     Ok(library)
 }
 
 /// The function that scripts call in the place of Lua's own.
-fn guarded(lua: &Lua, original: Function, cost: Cost, calls_back: bool) -> mlua::Result<Function> {
+fn guard_function(lua: &Lua, original: Function, cost: Cost, calls_back: bool) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| {
         charge(lua, cost(lua, &args)?)?;
         let called = if calls_back { call_back(lua, &original, args) } else { original.call(args) };
@@ -154,28 +152,4 @@ const READONLY: &[u8] = b"Attempt to modify a readonly table";
 fn is_readonly(table: &Table) -> bool {
     let mark = table.metatable().map(|metatable| metatable.raw_get::<bool>("readonly"));
     matches!(mark, Some(Ok(true)))
-}
-
-/// What Lua's library functions say of their arguments: they put the place of the call in front, and here did not know
-/// it.
-const COMPLAINTS: [&str; 8] = [
-    "wrong number of arguments",
-    "invalid value (",
-    "invalid order function",
-    "too many results",
-    "string slice too long",
-    "stack overflow (",
-    "invalid option",
-    "invalid format",
-];
-
-/// An error text of a library function that the host has called, with the place and the name that the script called it
-/// by.
-pub(super) fn complaint(lua: &Lua, text: &str) -> Option<mlua::Error> {
-    if let Some(rest) = text.strip_prefix("bad argument #") {
-        let (index, rest) = rest.split_once(" to '")?;
-        let (_, why) = rest.split_once("' (")?;
-        return Some(argument_error(lua, index.parse().ok()?, why.strip_suffix(')')?));
-    }
-    COMPLAINTS.iter().any(|start| text.starts_with(start)).then(|| throw_at_caller(lua, text))
 }

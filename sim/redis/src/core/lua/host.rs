@@ -2,35 +2,23 @@
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
+use super::arguments::{check_argument, text_argument};
+use super::charge::{self, charge};
+use super::complaints::as_own_error;
 use super::convert;
-use super::library::{self, text_argument};
-use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge};
-use super::run::{Run, with_run};
-use super::script::digest;
+use super::digest::digest;
+use super::error::{OUT_OF_MEMORY, ScriptError, script_position};
+use super::library;
+use super::limits::{BYTES_PER_INSTRUCTION, LIGHT_MEMORY};
+use super::under_way::{Run, with_run};
 use super::{callback, guarded, json, msgpack, structs, walk};
 use crate::core::hex;
 use crate::resp::{Protocol, reply};
 
-/// The prelude's chunk name: its functions are not a script's own.
-pub(super) const PRELUDE_NAME: &str = "=redis";
 /// What calling one command costs of the script's instruction budget.
 const CALL_COST: u64 = 50;
 /// Bytes that SHA1 reads in the time of one instruction.
 const HASHED_PER_INSTRUCTION: u64 = 4;
-
-/// An error thrown by the host into a script.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ScriptError {
-    /// A Lua error: a text.
-    #[error("{}", String::from_utf8_lossy(.0))]
-    Thrown(Vec<u8>),
-    /// A command's error reply: `{err=text}`.
-    #[error("{}", String::from_utf8_lossy(.0))]
-    Reply(Vec<u8>),
-    /// Something else, which the registry holds.
-    #[error("error object is not a string")]
-    Kept,
-}
 
 /// The table the prelude gets.
 pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
@@ -40,8 +28,8 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("set_protocol", lua.create_function(set_protocol)?)?;
     host.raw_set("stopped", lua.create_function(|_, ()| Ok(with_run(|run| run.limits.stopped.is_some())))?)?;
     host.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
-    host.raw_set("thrown", lua.create_function(thrown)?)?;
-    host.raw_set("checked", lua.create_function(checked)?)?;
+    host.raw_set("thrown", lua.create_function(thrown_text)?)?;
+    host.raw_set("checked", lua.create_function(checked_function)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
     walk::keep_next(lua)?;
     host.raw_set("bit", super::bits::library(lua)?)?;
@@ -60,7 +48,7 @@ fn call(lua: &Lua, args: MultiValue, throws: bool) -> mlua::Result<Value> {
     // mlua has about as many places for values as a script may pass arguments: the reply needs some too.
     drop(args);
     if kept > LIGHT_MEMORY {
-        limits::memory_ran_out(lua)?;
+        charge::memory_ran_out(lua)?;
     }
     charge(lua, cost)?;
     let called = with_run(|run| match convert::error_text(&run.out) {
@@ -118,25 +106,13 @@ fn set_protocol(_: &Lua, version: i64) -> mlua::Result<()> {
 }
 
 /// A function of the prelude as scripts get it: `kinds` says what its arguments must be, a letter each.
-fn checked(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Function> {
+fn checked_function(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| {
         for (index, kind) in kinds.bytes().enumerate() {
-            library::check_argument(lua, &args, index, kind)?;
+            check_argument(lua, &args, index, kind)?;
         }
         callback::call_back(lua, &function, args).map_err(|error| as_own_error(lua, error))
     })
-}
-
-/// What Lua says about a place in the prelude, it says about the place that called.
-pub(super) fn as_own_error(lua: &Lua, error: mlua::Error) -> mlua::Error {
-    let mlua::Error::RuntimeError(text) = convert::root(&error) else { return error };
-    let text = text.split("\nstack traceback:").next().unwrap_or_default();
-    let in_prelude = text.strip_prefix(&PRELUDE_NAME[1..]).and_then(|rest| rest.strip_prefix(':'));
-    if let Some((_line, text)) = in_prelude.and_then(|rest| rest.split_once(": ")) {
-        return throw_at_caller(lua, text);
-    }
-    guarded::complaint(lua, text)
-        .unwrap_or_else(|| mlua::Error::external(ScriptError::Thrown(text.as_bytes().to_vec())))
 }
 
 /// redis.sha1hex(text).
@@ -150,10 +126,10 @@ fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 }
 
 /// What an error of the host, or of Lua's allocator, was thrown with, and whether it is an error reply.
-fn thrown(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
+fn thrown_text(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
     let (text, is_reply) = match &error {
         Value::Error(error) => match error.downcast_ref::<ScriptError>() {
-            Some(ScriptError::Kept) => return Ok((callback::kept(lua)?, false)),
+            Some(ScriptError::Kept) => return Ok((callback::kept_value(lua)?, false)),
             Some(ScriptError::Thrown(text)) => (text.clone(), false),
             Some(ScriptError::Reply(text)) => (text.clone(), true),
             None => (convert::error_words(error).into_bytes(), false),
@@ -162,55 +138,7 @@ fn thrown(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
         other => (other.type_name().as_bytes().to_vec(), false),
     };
     if text == OUT_OF_MEMORY {
-        limits::memory_ran_out(lua)?;
+        charge::memory_ran_out(lua)?;
     }
     Ok((Value::String(lua.create_string(text)?), is_reply))
-}
-
-/// Source and line of the innermost function that is the script's own.
-pub(super) fn script_position(lua: &Lua) -> (String, usize) {
-    for level in 1.. {
-        let frame = lua.inspect_stack(level, |debug| {
-            let source = debug.source();
-            let name = source.source.map(|name| name.into_owned()).unwrap_or_default();
-            (name, source.what, debug.current_line())
-        });
-        match frame {
-            None => break,
-            Some((name, "Lua" | "main", Some(line))) if name != PRELUDE_NAME => return (name, line),
-            Some(_) => {}
-        }
-    }
-    // It was left by a tail call. Most scripts that end in `return f(…)` have one line.
-    ("@user_script".to_owned(), 1)
-}
-
-/// A Lua error at the place that called the host: `user_script:1: text`.
-pub(super) fn throw_at_caller(lua: &Lua, text: &str) -> mlua::Error {
-    let place = lua.inspect_stack(1, |debug| {
-        let source = debug.source().short_src.map(|name| name.into_owned());
-        source.zip(debug.current_line())
-    });
-    let text = match place.flatten() {
-        Some((source, line)) => format!("{source}:{line}: {text}"),
-        None => text.to_owned(),
-    };
-    mlua::Error::external(ScriptError::Thrown(text.into_bytes()))
-}
-
-/// Lua's `luaL_argerror`: the function is named as the script called it, which may be by no name at all.
-pub(super) fn argument_error(lua: &Lua, index: usize, text: &str) -> mlua::Error {
-    let called = lua.inspect_stack(0, |debug| {
-        let names = debug.names();
-        (names.name.map(|name| name.into_owned()), names.name_what == Some("method"))
-    });
-    let (name, is_method) = called.unwrap_or_default();
-    let name = name.unwrap_or_else(|| "?".to_owned());
-    let text = match (is_method, index) {
-        (true, 1) => format!("calling '{name}' on bad self ({text})"),
-        // A method's object is not counted among its arguments.
-        (true, index) => format!("bad argument #{} to '{name}' ({text})", index as i64 - 1),
-        (false, index) => format!("bad argument #{index} to '{name}' ({text})"),
-    };
-    throw_at_caller(lua, &text)
 }

@@ -8,9 +8,13 @@ use std::collections::BTreeMap;
 use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
 
+use super::call::Call;
+use super::charge;
+use super::error::PRELUDE_NAME;
+use super::host;
 use super::limits;
 use super::script::Script;
-use super::{host, run};
+use super::under_way::with_run;
 use crate::core::Version;
 
 /// Source bytes of compiled scripts that are kept; all are dropped when there are more, or too many.
@@ -43,9 +47,9 @@ impl Interpreter {
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
         lua.gc_stop();
         let functions = host::functions(&lua)?;
-        let prelude = lua.load(include_str!("prelude.lua")).set_name(host::PRELUDE_NAME);
+        let prelude = lua.load(include_str!("prelude.lua")).set_name(PRELUDE_NAME);
         let (run, environment, tell_version) = prelude.call(functions)?;
-        limits::collect_garbage(&lua)?;
+        charge::collect_garbage(&lua)?;
         let settled = lua.used_memory();
         Ok(Interpreter {
             lua,
@@ -69,7 +73,7 @@ impl Interpreter {
     }
 
     /// Runs a script: whether it returned or raised, and what.
-    pub(super) fn execute(&mut self, script: &Script, call: &run::Call<'_>) -> mlua::Result<(bool, Value)> {
+    pub(super) fn execute(&mut self, script: &Script, call: &Call<'_>) -> mlua::Result<(bool, Value)> {
         self.tidy()?;
         // The arguments are in memory already, and the script compiled before: twice that is bounded too.
         self.lua.set_memory_limit(0)?;
@@ -78,19 +82,19 @@ impl Interpreter {
         let (keys, arguments) = (self.strings(call, 3, call.keys)?, self.arguments(call)?);
         let held = self.lua.used_memory();
         let longest = call.args.iter().map(<[u8]>::len).max().unwrap_or(0).max(script.source.len());
-        let allowance = run::with_run(|run| {
+        let allowance = with_run(|run| {
             run.limits.note_string(longest);
             run.limits.start(held);
             run.limits.allowance()
         });
         self.lua.set_memory_limit(held.saturating_add(allowance.unwrap_or(limits::LIGHT_MEMORY)))?;
-        limits::watch(&self.lua)?;
+        charge::watch(&self.lua)?;
         self.run.call((function, keys, arguments))
     }
 
     /// Nodes of several versions may share the state.
     fn obey_version(&mut self) -> mlua::Result<()> {
-        let version = run::with_run(|run| run.core.config().version);
+        let version = with_run(|run| run.core.config().version);
         if version == self.version {
             return Ok(());
         }
@@ -99,11 +103,11 @@ impl Interpreter {
         self.tell_version.call((version.full(), version.number()))
     }
 
-    fn arguments(&self, call: &run::Call<'_>) -> mlua::Result<Table> {
+    fn arguments(&self, call: &Call<'_>) -> mlua::Result<Table> {
         self.strings(call, 3 + call.keys, call.args.len().saturating_sub(3 + call.keys))
     }
 
-    fn strings(&self, call: &run::Call<'_>, skip: usize, count: usize) -> mlua::Result<Table> {
+    fn strings(&self, call: &Call<'_>, skip: usize, count: usize) -> mlua::Result<Table> {
         let table = self.lua.create_table_with_capacity(count, 0)?;
         for bytes in call.args.iter().skip(skip).take(count) {
             table.raw_push(self.lua.create_string(bytes)?)?;
@@ -140,7 +144,7 @@ impl Interpreter {
     fn tidy(&mut self) -> mlua::Result<()> {
         if self.lua.used_memory() > self.settled + IDLE_GARBAGE {
             self.lua.set_memory_limit(0)?;
-            limits::collect_garbage(&self.lua)?;
+            charge::collect_garbage(&self.lua)?;
             self.settled = self.lua.used_memory();
         }
         Ok(())

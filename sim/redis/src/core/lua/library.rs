@@ -4,13 +4,14 @@
 use memchr::memmem;
 use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 
+use super::arguments::{bad_argument, lua_type, number_or_error, optional_number, text_argument};
 use super::callback;
+use super::charge::{charge, charge_string, check_size};
 use super::convert;
-use super::host::{ScriptError, argument_error, throw_at_caller};
-use super::limits::{OUT_OF_MEMORY, charge, charge_string};
+use super::error::{argument_error, throw_at_caller};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
-use super::run::with_run;
+use super::under_way::with_run;
 
 /// Steps of the pattern matcher that take as long as one Lua instruction.
 const STEPS_PER_INSTRUCTION: u64 = 4;
@@ -50,70 +51,8 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 fn seed_random(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     // C's conversion to int keeps the low bits.
     let seed = number_or_error(lua, &args, 0)? as i64 as i32;
-    with_run(|run| run.random = Random::seeded(seed));
+    with_run(|run| run.random = Random::from_seed(seed));
     Ok(())
-}
-
-/// The error for an argument of the wrong type.
-pub(super) fn bad_argument(lua: &Lua, index: usize, expected: &str, got: Option<&Value>) -> mlua::Error {
-    let got = got.map_or("no value", |value| lua_type(value));
-    argument_error(lua, index, &format!("{expected} expected, got {got}"))
-}
-
-/// Refuses an argument that is not what the letter stands for: t a table, s a string, f a function, c a coroutine, v
-/// any value, m a table or nil, and a whatever there is or is not.
-pub(super) fn check_argument(lua: &Lua, args: &MultiValue, index: usize, kind: u8) -> mlua::Result<()> {
-    let got = args.get(index);
-    match (kind, got) {
-        (b't' | b'm', Some(Value::Table(_))) | (b'm', Some(Value::Nil)) | (b'v', Some(_)) => Ok(()),
-        (b'c', Some(Value::Thread(_))) | (b'f', Some(Value::Function(_))) | (b'a', _) => Ok(()),
-        (b's', Some(Value::String(_) | Value::Integer(_) | Value::Number(_))) => Ok(()),
-        (b't', _) => Err(bad_argument(lua, index + 1, "table", got)),
-        (b'f', _) => Err(bad_argument(lua, index + 1, "function", got)),
-        (b's', _) => Err(bad_argument(lua, index + 1, "string", got)),
-        (b'm', _) => Err(argument_error(lua, index + 1, "nil or table expected")),
-        (b'c', _) => Err(argument_error(lua, index + 1, "coroutine expected")),
-        _ => Err(argument_error(lua, index + 1, "value expected")),
-    }
-}
-
-/// The name that Lua has for a value's type.
-pub(super) fn lua_type(value: &Value) -> &'static str {
-    match value {
-        Value::Integer(_) => "number",
-        Value::LightUserData(_) => "userdata",
-        other => other.type_name(),
-    }
-}
-
-/// A string or number argument, as bytes.
-pub(super) fn text_argument(args: &MultiValue, index: usize) -> Option<Vec<u8>> {
-    match args.get(index)? {
-        Value::String(text) => Some(text.as_bytes().to_vec()),
-        Value::Integer(number) => Some(convert::number_as_lua_prints_it(*number as f64).into_bytes()),
-        Value::Number(number) => Some(convert::number_as_lua_prints_it(*number).into_bytes()),
-        _ => None,
-    }
-}
-
-/// A number argument, or what Lua says about its absence.
-pub(super) fn number_or_error(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<f64> {
-    let got = args.get(index);
-    let number = match got {
-        Some(Value::Integer(number)) => Some(*number as f64),
-        Some(Value::Number(number)) => Some(*number),
-        Some(text @ Value::String(_)) => lua.coerce_number(text.clone())?,
-        _ => None,
-    };
-    number.ok_or_else(|| bad_argument(lua, index + 1, "number", got))
-}
-
-/// A number argument that may be missing.
-pub(super) fn optional_number(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<Option<f64>> {
-    match args.get(index) {
-        None | Some(Value::Nil) => Ok(None),
-        Some(_) => number_or_error(lua, args, index).map(Some),
-    }
 }
 
 /// string.find and string.match.
@@ -176,7 +115,7 @@ fn match_at(lua: &Lua, args: (LuaString, LuaString, usize)) -> mlua::Result<Mult
     let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
     let mut values = MultiValue::new();
     let init = init.clamp(1, text.len() + 1) - 1;
-    let search = Search::new(&text, &wanted, init).unanchored();
+    let search = Search::new(&text, &wanted, init).without_anchor();
     match run_search(lua, search)? {
         Err(why) => values.push_back(Value::String(lua.create_string(why)?)),
         Ok(None) => {}
@@ -305,15 +244,6 @@ fn expand(lua: &Lua, template: &[u8], text: &[u8], found: &Match, out: &mut Vec<
             Some(&other) => out.push(other),
             None => {}
         }
-    }
-    Ok(())
-}
-
-/// Refuses a string that the script's memory could not hold.
-pub(super) fn check_size(bytes: usize) -> mlua::Result<()> {
-    let limit = with_run(|run| run.limits.memory).unwrap_or(usize::MAX);
-    if bytes > limit {
-        return Err(mlua::Error::external(ScriptError::Thrown(OUT_OF_MEMORY.to_vec())));
     }
     Ok(())
 }

@@ -2,22 +2,18 @@
 //!
 //! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua
 //! itself; work that host and library functions do in their place is charged by what they are given, and a command's by
-//! what it looks at and copies besides ([`Context::worked`](crate::core::context::Context::worked)); what a state's
-//! allocator says decides only in a state that was made for this one script ([`OwnMemory`]).
+//! what it looks at and copies besides ([`Context::charge_work`](crate::core::context::Context::charge_work)); what a
+//! state's allocator says decides only in a state that was made for this one script ([`OwnMemory`]).
 //!
 //! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once
 //! more).
 
 use std::time::Duration;
 
-use mlua::{HookTriggers, Lua, VmState};
-
-use super::host::{self, ScriptError};
-use super::run::with_run;
 use crate::core::{CoreConfig, ScriptClock, ScriptLimit};
 
 /// Instructions between two looks at the budget.
-const HOOK_INTERVAL: u32 = 200;
+pub(super) const HOOK_INTERVAL: u32 = 200;
 /// What a script may allocate in its thread's shared state. Who needs more gets a state of its own.
 pub(super) const LIGHT_MEMORY: usize = 2 << 20;
 /// What a script allocates in a state of its own before its garbage is collected and its allocations are charged.
@@ -30,8 +26,6 @@ pub(super) const BYTES_PER_INSTRUCTION: u64 = 64;
 const LONG_STRING: usize = 16 << 10;
 /// Steps of one library function that take about a second.
 const UNINTERRUPTED: u64 = 100_000_000;
-/// What Lua says when an allocation was refused.
-pub(super) const OUT_OF_MEMORY: &[u8] = b"not enough memory";
 
 /// Why a script was stopped for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +118,7 @@ impl Limits {
 
     /// Takes from the budget; true if it is used up. Nothing can stop a library function half-way, so one that would
     /// take about a second by itself has used up any time.
-    fn spend(&mut self, instructions: u64) -> bool {
+    pub(super) fn spend(&mut self, instructions: u64) -> bool {
         match &mut self.budget {
             Budget::Instructions { left, .. } => {
                 *left = left.saturating_sub(instructions);
@@ -135,7 +129,7 @@ impl Limits {
     }
 
     /// What the instructions since the last look cost, and whether it is time to collect garbage.
-    fn look(&mut self, held: usize) -> (u64, bool) {
+    pub(super) fn look(&mut self, held: usize) -> (u64, bool) {
         let weight = 1 + (self.longest / LONG_STRING) as u64;
         let instructions = u64::from(HOOK_INTERVAL) * weight;
         match &mut self.own {
@@ -151,7 +145,7 @@ impl Limits {
     }
 
     /// Garbage was collected, and this much is left.
-    fn collected(&mut self, live: usize) {
+    pub(super) fn note_collection(&mut self, live: usize) {
         let memory = self.memory;
         if let Some(own) = &mut self.own {
             let latest = (memory / 2).max(live.saturating_add(memory / 8));
@@ -159,78 +153,4 @@ impl Limits {
             own.collect_at = live.saturating_mul(2).max(COLLECT_FROM).min(latest);
         }
     }
-}
-
-/// Sets the hook that looks at the budget, for the script that starts now: where it begins to count must not depend on
-/// the script before.
-pub(super) fn watch(lua: &Lua) -> mlua::Result<()> {
-    lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| {
-        let (cost, collect) = with_run(|run| run.limits.look(lua.used_memory())).unwrap_or_default();
-        charge(lua, cost)?;
-        if collect {
-            collect_garbage(lua)?;
-            with_run(|run| run.limits.collected(lua.used_memory()));
-        }
-        Ok(VmState::Continue)
-    })
-}
-
-/// Collects garbage here and only here: Lua's collector does not run by itself. So it never runs while Lua parses, or
-/// at an instruction that depends on what ran before, which weak tables would show.
-pub(super) fn collect_garbage(lua: &Lua) -> mlua::Result<()> {
-    lua.gc_collect()?;
-    // A full collection starts the collector again.
-    lua.gc_stop();
-    Ok(())
-}
-
-/// Spends some of the running script's budget.
-///
-/// # Errors
-/// The script has had its share. It may catch the error: from then on every instruction raises it.
-pub(super) fn charge(lua: &Lua, instructions: u64) -> mlua::Result<()> {
-    if with_run(|run| run.limits.spend(instructions)) != Some(true) {
-        return Ok(());
-    }
-    let (source, line) = host::script_position(lua);
-    Err(stop(lua, Stop::Limit { source, line }))
-}
-
-/// Charges for a string that a function of the host or of a library has made or read.
-pub(super) fn charge_string(lua: &Lua, length: usize) -> mlua::Result<()> {
-    with_run(|run| run.limits.note_string(length));
-    match length as u64 / BYTES_PER_INSTRUCTION {
-        0 => Ok(()),
-        instructions => charge(lua, instructions),
-    }
-}
-
-/// An allocation was refused. In the shared state, where that depends on what ran before, it ends this attempt.
-pub(super) fn memory_ran_out(lua: &Lua) -> mlua::Result<()> {
-    let in_own_state = with_run(|run| {
-        run.limits.met_memory |= run.limits.is_in_own_state();
-        run.limits.is_in_own_state()
-    });
-    if in_own_state == Some(true) { Ok(()) } else { Err(stop(lua, Stop::Outgrown)) }
-}
-
-/// Stops the script: whatever it catches, its next instruction raises the error again.
-pub(super) fn stop(lua: &Lua, why: Stop) -> mlua::Error {
-    let is_first = with_run(|run| {
-        let is_first = run.limits.stopped.is_none();
-        run.limits.stopped.get_or_insert(why);
-        is_first
-    });
-    if is_first == Some(true)
-        && let Err(error) =
-            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stopped()))
-    {
-        return error;
-    }
-    stopped()
-}
-
-/// What a stopped script is thrown.
-fn stopped() -> mlua::Error {
-    mlua::Error::external(ScriptError::Thrown(b"Script killed by user with SCRIPT KILL.".to_vec()))
 }

@@ -11,11 +11,17 @@
 //! Limits (`limits`): instructions or time (an overrunning script is stopped for good and then counts as running until
 //! it is killed), memory, depth and time of pattern matching. Not there: the debugger.
 
+mod arguments;
 mod bits;
+mod call;
 mod callback;
 mod caller;
 mod calls;
+mod charge;
+mod complaints;
 mod convert;
+mod digest;
+mod error;
 mod guarded;
 mod host;
 mod interpreter;
@@ -23,16 +29,20 @@ mod json;
 mod library;
 mod limits;
 mod msgpack;
+mod native_scripts;
 mod pattern;
 mod random;
 mod run;
+mod run_native;
 mod script;
 mod structs;
-mod twins;
+mod under_way;
 mod walk;
 
+pub(crate) use call::Call;
+pub(crate) use digest::digest;
 pub(crate) use json::Settings as JsonSettings;
-pub use run::runs_natively;
-pub(crate) use run::{Call, compile, run};
-pub(crate) use script::{Declared, Script, digest};
-pub(crate) use twins::Buffers;
+pub(crate) use native_scripts::NativeBuffers;
+pub use native_scripts::runs_natively;
+pub(crate) use run::{compile, run};
+pub(crate) use script::{Declared, Script};

@@ -43,7 +43,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a leading `^` for a byte like any other.
-    pub(super) fn unanchored(self) -> Search<'a> {
+    pub(super) fn without_anchor(self) -> Search<'a> {
         Search { anchors: false, ..self }
     }
 
@@ -131,7 +131,7 @@ impl Matcher<'_> {
                 [b'(', ..] => return self.open_capture(s, p + 1, CaptureLength::Open),
                 [b')', ..] => return self.close_capture(s, p + 1),
                 [b'$'] => return Ok((s == self.text.len()).then_some(s)),
-                [b'%', b'b', ..] => match self.balanced(s, p + 2)? {
+                [b'%', b'b', ..] => match self.match_balanced(s, p + 2)? {
                     Some(end) => (s, p) = (end, p + 4),
                     None => return Ok(None),
                 },
@@ -154,8 +154,8 @@ impl Matcher<'_> {
                             }
                             p = after + 1;
                         }
-                        Some(b'*') => return self.most(s, p, after, 0),
-                        Some(b'+') => return self.most(s, p, after, 1),
+                        Some(b'*') => return self.match_most(s, p, after, 0),
+                        Some(b'+') => return self.match_most(s, p, after, 1),
                         Some(b'-') => return self.fewest(s, p, after),
                         _ if self.single(s, p, after)? => (s, p) = (s + 1, after),
                         _ => return Ok(None),
@@ -170,7 +170,7 @@ impl Matcher<'_> {
         if self.steps > MAX_STEPS { Err("pattern too complex") } else { Ok(()) }
     }
 
-    fn most(&mut self, s: usize, p: usize, after: usize, least: usize) -> Outcome {
+    fn match_most(&mut self, s: usize, p: usize, after: usize, least: usize) -> Outcome {
         let mut count = 0;
         while self.single(s + count, p, after)? {
             count += 1;
@@ -223,7 +223,7 @@ impl Matcher<'_> {
         Ok(result)
     }
 
-    fn balanced(&mut self, s: usize, p: usize) -> Outcome {
+    fn match_balanced(&mut self, s: usize, p: usize) -> Outcome {
         let (Some(&opening), Some(&closing)) = (self.pattern.get(p), self.pattern.get(p + 1)) else {
             return Err("unbalanced pattern");
         };
@@ -253,7 +253,7 @@ impl Matcher<'_> {
         let after = self.item_end(p)?;
         let before = if s == 0 { 0 } else { self.text[s - 1] };
         let here = self.text.get(s).copied().unwrap_or(0);
-        let at_frontier = !self.in_set(before, p, after - 1) && self.in_set(here, p, after - 1);
+        let at_frontier = !self.set_has(before, p, after - 1) && self.set_has(here, p, after - 1);
         Ok(at_frontier.then_some(after))
     }
 
@@ -302,23 +302,23 @@ impl Matcher<'_> {
         let Some(&byte) = self.text.get(s) else { return Ok(false) };
         Ok(match self.pattern[p] {
             b'.' => true,
-            b'%' => in_class(byte, self.pattern[p + 1]),
+            b'%' => class_has(byte, self.pattern[p + 1]),
             b'[' => {
                 self.steps += (after - p) as u64;
-                self.in_set(byte, p, after - 1)
+                self.set_has(byte, p, after - 1)
             }
             literal => literal == byte,
         })
     }
 
     /// Whether `byte` is in the set from the `[` at `p` to the `]` at `end`.
-    fn in_set(&self, byte: u8, p: usize, end: usize) -> bool {
+    fn set_has(&self, byte: u8, p: usize, end: usize) -> bool {
         let negated = self.pattern[p + 1] == b'^';
         let mut at = p + 1 + usize::from(negated);
         while at < end {
             let rest = &self.pattern[at..end];
             let (found, used) = match rest {
-                [b'%', class, ..] => (in_class(byte, *class), 2),
+                [b'%', class, ..] => (class_has(byte, *class), 2),
                 [from, b'-', to, ..] => ((*from..=*to).contains(&byte), 3),
                 [literal, ..] => (*literal == byte, 1),
                 [] => break,
@@ -345,7 +345,7 @@ impl Matcher<'_> {
 }
 
 /// `%a` and its like, in the C locale; a capital negates.
-fn in_class(byte: u8, class: u8) -> bool {
+fn class_has(byte: u8, class: u8) -> bool {
     let member = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),
         b'c' => byte.is_ascii_control(),

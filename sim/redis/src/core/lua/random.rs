@@ -13,7 +13,7 @@ pub(super) struct Random(u64);
 
 impl Random {
     /// `srand48(seed)`.
-    pub(super) fn seeded(seed: i32) -> Random {
+    pub(super) fn from_seed(seed: i32) -> Random {
         Random((u64::from(seed as u32) << 16) | 0x330E)
     }
 
@@ -34,9 +34,9 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_redis() {
         // Redis 7.0.15: math.randomseed(0); math.random(), twice; math.randomseed(5); math.random().
-        let mut random = Random::seeded(0);
+        let mut random = Random::from_seed(0);
         assert_eq!(format!("{:.14}", random.next_fraction()), "0.17082803611217");
         assert_eq!(format!("{:.14}", random.next_fraction()), "0.74990198051087");
-        assert_eq!(format!("{:.14}", Random::seeded(5).next_fraction()), "0.52483957937213");
+        assert_eq!(format!("{:.14}", Random::from_seed(5).next_fraction()), "0.52483957937213");
     }
 }

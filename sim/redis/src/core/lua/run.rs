@@ -6,65 +6,19 @@
 
 use std::cell::RefCell;
 
+use super::call::Call;
 use super::caller::Caller;
-use super::calls::Calls;
 use super::convert;
 use super::interpreter::Interpreter;
-use super::json::Settings as JsonSettings;
-use super::limits::{self, Limits, Stop};
-use super::random::Random;
-use super::script::{Script, digest};
-use super::twins::Twin;
-use crate::core::dispatch::{Overrun, OverrunState};
+use super::limits::{self, Stop};
+use super::script::Script;
+use super::under_way::{self, Run, with_run};
+use crate::core::state::{Overrun, OverrunState};
 use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros, hex};
-use crate::resp::{Args, OwnedArgs, Protocol, reply};
+use crate::resp::{Protocol, reply};
 
 thread_local! {
     static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
-    static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
-}
-
-/// What the script under way on this thread works with.
-pub(super) struct Run {
-    pub(super) core: Core,
-    pub(super) caller: Caller,
-    pub(super) random: Random,
-    pub(super) limits: Limits,
-    pub(super) calls: Calls,
-    /// What `cjson` was told before.
-    json: JsonSettings,
-    /// The command being built, and its reply; kept for their memory.
-    pub(super) args: OwnedArgs,
-    pub(super) out: Vec<u8>,
-}
-
-impl Run {
-    fn new(core: Core, session: &Session, now: WallMicros, read_only: bool) -> Run {
-        Run {
-            caller: Caller::new(session, now, read_only),
-            random: Random::seeded(0),
-            limits: Limits::new(core.config()),
-            calls: Calls::default(),
-            json: core.json,
-            args: OwnedArgs::default(),
-            out: Vec::new(),
-            core,
-        }
-    }
-
-    /// Puts back what a script sees when it starts, but not what its commands did: those are not executed again.
-    fn begin_again(&mut self) {
-        self.random = Random::seeded(0);
-        self.caller.session.protocol = Protocol::Two;
-        self.limits.begin_again();
-        self.calls.begin_again();
-        self.core.json = self.json;
-    }
-}
-
-/// Gives `use_run` the run under way on this thread; `None` outside of one.
-pub(super) fn with_run<R>(use_run: impl FnOnce(&mut Run) -> R) -> Option<R> {
-    RUN.with(|run| run.try_borrow_mut().ok()?.as_mut().map(use_run))
 }
 
 /// Compiles without running.
@@ -93,22 +47,6 @@ fn cannot_start(error: &mlua::Error) -> Vec<u8> {
     format!("ERR cannot start Lua: {error}").into_bytes()
 }
 
-/// Whether a node runs this script without Lua.
-pub fn runs_natively(source: &[u8]) -> bool {
-    Twin::of(&digest(source)).is_some()
-}
-
-/// How a script is called.
-#[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
-    /// The whole request: EVAL, script, number of keys, keys, arguments.
-    pub(crate) args: &'a Args<'a>,
-    /// How many of the arguments are keys.
-    pub(crate) keys: usize,
-    /// EVAL_RO and EVALSHA_RO.
-    pub(crate) read_only: bool,
-}
-
 /// Runs a script that the node has in its cache. `keys` of the arguments after the third are KEYS, the rest ARGV.
 pub(crate) fn run(
     core: &mut Core,
@@ -118,15 +56,15 @@ pub(crate) fn run(
     call: Call<'_>,
     out: &mut Vec<u8>,
 ) -> Next {
-    if let Some(twin) = script.twin
-        && twin.run(core, session, now, script, call, out)
+    if let Some(native) = script.native
+        && native.run(core, session, now, script, call, out)
     {
         return Next::Reply;
     }
     let read_only = call.read_only || script.no_writes;
-    RUN.set(Some(Run::new(std::mem::take(core), session, now, read_only)));
-    let end = in_some_state(script, &call, session.protocol, out);
-    let Some(mut finished) = RUN.take() else { return Next::Reply };
+    under_way::begin(Run::new(std::mem::take(core), Caller::new(session, now, read_only, call.lookup)));
+    let end = run_in_state(script, &call, session.protocol, out);
+    let Some(mut finished) = under_way::end() else { return Next::Reply };
     std::mem::swap(core, &mut finished.core);
     if finished.limits.met_memory {
         tell(core, session, script, MetLimit::Memory(finished.limits.memory));
@@ -155,7 +93,7 @@ enum End {
     Outgrown,
 }
 
-fn in_some_state(script: &Script, call: &Call<'_>, client: Protocol, out: &mut Vec<u8>) -> mlua::Result<End> {
+fn run_in_state(script: &Script, call: &Call<'_>, client: Protocol, out: &mut Vec<u8>) -> mlua::Result<End> {
     let mut shared = take_interpreter()?;
     match attempt(&mut shared, script, call, client, out) {
         End::Outgrown => {}

@@ -1,17 +1,15 @@
 //! A script's source and what its first line says about it.
 
-use sha1_smol::Sha1;
-
-use super::twins::Twin;
-use crate::core::context::errors;
+use super::native_scripts::NativeScript;
+use crate::core::errors;
 
 /// A script in a node's cache.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) sha: [u8; 20],
     pub(crate) source: Vec<u8>,
-    /// What does the same without Lua.
-    pub(super) twin: Option<&'static Twin>,
+    /// The native script that does the same without Lua.
+    pub(super) native: Option<NativeScript>,
     /// It has a `#!lua` line: then its flags are binding.
     pub(super) has_shebang: bool,
     /// `flags=no-writes`.
@@ -20,11 +18,6 @@ pub(crate) struct Script {
     allows_stale: bool,
     /// `flags=allow-oom`.
     allows_oom: bool,
-}
-
-/// The SHA1 that names a script.
-pub(crate) fn digest(source: &[u8]) -> [u8; 20] {
-    Sha1::from(source).digest().bytes()
 }
 
 impl Script {
@@ -36,7 +29,7 @@ impl Script {
         let mut script = Script {
             sha,
             source: source.to_vec(),
-            twin: Twin::of(&sha),
+            native: NativeScript::from_sha(&sha),
             has_shebang: false,
             no_writes: false,
             allows_stale: false,
@@ -87,7 +80,7 @@ pub(crate) struct Declared {
 
 impl Script {
     /// What the script's first line declares, if it has such a line.
-    pub(crate) fn declared(&self) -> Option<Declared> {
+    pub(crate) fn declared_flags(&self) -> Option<Declared> {
         let (writes, grows) = (!self.no_writes, !self.no_writes && !self.allows_oom);
         self.has_shebang.then_some(Declared { writes, allows_stale: self.allows_stale, grows })
     }

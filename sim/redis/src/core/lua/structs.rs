@@ -2,11 +2,10 @@
 
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
 
+use super::arguments::{MAX_RESULTS, bad_argument, number_or_error, optional_number, text_argument};
+use super::charge::{charge, charge_string, check_size};
 use super::convert::truncate;
-use super::guarded::MAX_RESULTS;
-use super::host::{argument_error, throw_at_caller};
-use super::library::{bad_argument, check_size, number_or_error, optional_number, text_argument};
-use super::limits::{charge, charge_string};
+use super::error::{argument_error, throw_at_caller};
 
 /// Bytes of the widest integer.
 const WIDEST: usize = 32;
@@ -105,7 +104,7 @@ impl<'a> Format<'a> {
     }
 
     /// The bytes of something, whose lowest byte is first, in the order that was asked for.
-    fn ordered(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn order_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         if self.is_big {
             bytes.reverse();
         }
@@ -129,19 +128,19 @@ fn pack(lua: &Lua, mut args: MultiValue) -> mlua::Result<LuaString> {
         check_size(out.len())?;
         match option {
             b'b' | b'B' | b'h' | b'H' | b'l' | b'L' | b'T' | b'i' | b'I' => {
-                let value = whole(number_or_error(lua, &args, at)?).to_le_bytes();
+                let value = truncate_unsigned(number_or_error(lua, &args, at)?).to_le_bytes();
                 let bytes = value.iter().copied().chain(std::iter::repeat(0)).take(size).collect();
-                out.extend(format.ordered(bytes));
+                out.extend(format.order_bytes(bytes));
                 at += 1;
             }
             b'x' => out.push(0),
             b'f' => {
                 let value = number_or_error(lua, &args, at)? as f32;
-                out.extend(format.ordered(value.to_le_bytes().to_vec()));
+                out.extend(format.order_bytes(value.to_le_bytes().to_vec()));
                 at += 1;
             }
             b'd' => {
-                out.extend(format.ordered(number_or_error(lua, &args, at)?.to_le_bytes().to_vec()));
+                out.extend(format.order_bytes(number_or_error(lua, &args, at)?.to_le_bytes().to_vec()));
                 at += 1;
             }
             b'c' | b's' => {
@@ -163,7 +162,7 @@ fn pack(lua: &Lua, mut args: MultiValue) -> mlua::Result<LuaString> {
 }
 
 /// C's conversion of a number to an unsigned long, on x86.
-fn whole(number: f64) -> u64 {
+fn truncate_unsigned(number: f64) -> u64 {
     const HALF: f64 = 9_223_372_036_854_775_808.0;
     match number >= HALF {
         true => truncate(number - HALF).cast_unsigned() ^ 1 << 63,
@@ -189,7 +188,7 @@ fn unpack(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
         if values.len() as f64 >= MAX_RESULTS {
             return Err(throw_at_caller(lua, "stack overflow (too many results)"));
         }
-        let bytes = || format.ordered(rest[..size].to_vec());
+        let bytes = || format.order_bytes(rest[..size].to_vec());
         let value = match option {
             b'b' | b'B' | b'h' | b'H' | b'l' | b'L' | b'T' | b'i' | b'I' => {
                 Some(Value::Number(integer(&bytes(), option.is_ascii_lowercase())))
@@ -249,7 +248,7 @@ fn previous_size(lua: &Lua, values: &mut MultiValue) -> mlua::Result<usize> {
         _ => None,
     };
     let size = size.ok_or_else(|| throw_at_caller(lua, "format 'c0' needs a previous size"))?;
-    Ok(usize::try_from(whole(size)).unwrap_or(usize::MAX))
+    Ok(usize::try_from(truncate_unsigned(size)).unwrap_or(usize::MAX))
 }
 
 fn size(lua: &Lua, args: MultiValue) -> mlua::Result<f64> {

@@ -2,7 +2,7 @@
 
 use mlua::{Function, Lua, Table, Value};
 
-use super::limits::charge;
+use super::charge::charge;
 
 /// Where the registry keeps Lua's own `next`.
 const NEXT: &str = "doublehold.next";

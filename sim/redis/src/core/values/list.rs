@@ -14,7 +14,7 @@ pub(crate) enum End {
 
 impl End {
     /// LEFT or RIGHT, in any case.
-    pub(crate) fn named(word: &[u8]) -> Option<End> {
+    pub(crate) fn from_word(word: &[u8]) -> Option<End> {
         match word {
             _ if word.eq_ignore_ascii_case(b"LEFT") => Some(End::Left),
             _ if word.eq_ignore_ascii_case(b"RIGHT") => Some(End::Right),

@@ -2,10 +2,12 @@
 //!
 //! Each knows its size, since every change of it is measured, and which of Redis' encodings it would have.
 
+mod extreme;
 mod list;
 mod set;
 mod sorted_set;
 
+pub(crate) use extreme::Extreme;
 pub(crate) use list::{End, List};
 pub(crate) use set::Set;
 pub(crate) use sorted_set::SortedSet;
@@ -18,9 +20,9 @@ const ELEMENT_BYTES: usize = 24;
 /// A value of many elements: made where nothing is, gone when it is empty.
 pub(crate) trait Container: Default {
     /// The value as this type, if it is of this type.
-    fn of(value: &Value) -> Option<&Self>;
+    fn downcast(value: &Value) -> Option<&Self>;
     /// The same, to be changed.
-    fn of_mut(value: &mut Value) -> Option<&mut Self>;
+    fn downcast_mut(value: &mut Value) -> Option<&mut Self>;
     fn into_value(self) -> Value;
     fn len(&self) -> usize;
 }
@@ -28,14 +30,14 @@ pub(crate) trait Container: Default {
 macro_rules! container {
     ($type:ident) => {
         impl Container for $type {
-            fn of(value: &Value) -> Option<&$type> {
+            fn downcast(value: &Value) -> Option<&$type> {
                 match value {
                     Value::$type(found) => Some(found),
                     _ => None,
                 }
             }
 
-            fn of_mut(value: &mut Value) -> Option<&mut $type> {
+            fn downcast_mut(value: &mut Value) -> Option<&mut $type> {
                 match value {
                     Value::$type(found) => Some(found),
                     _ => None,

@@ -37,7 +37,7 @@ fn member_size(member: &[u8]) -> u64 {
 }
 
 /// A listpack holds whole numbers as such, and there is no -0 among those.
-fn without_sign(score: f64) -> f64 {
+fn drop_sign(score: f64) -> f64 {
     if score == 0.0 { 0.0 } else { score }
 }
 
@@ -61,18 +61,18 @@ impl SortedSet {
     }
 
     /// One that is no listpack whatever it holds, as Redis puts results together.
-    pub(crate) fn unpacked() -> SortedSet {
+    pub(crate) fn new_unpacked() -> SortedSet {
         SortedSet { is_skiplist: true, ..SortedSet::default() }
     }
 
     /// The same as a listpack, if it fits one: so Redis stores results.
-    pub(crate) fn packed(mut self) -> SortedSet {
+    pub(crate) fn into_packed(mut self) -> SortedSet {
         let fits = self.order.len() <= LIST_MAX_MEMBERS
             && self.order.iter().all(|(_, member)| member.len() <= LIST_MAX_BYTES);
         if fits {
             self.is_skiplist = false;
-            self.order.iter_mut().for_each(|(score, _)| *score = without_sign(*score));
-            self.scores.values_mut().for_each(|score| *score = without_sign(*score));
+            self.order.iter_mut().for_each(|(score, _)| *score = drop_sign(*score));
+            self.scores.values_mut().for_each(|score| *score = drop_sign(*score));
         }
         self
     }
@@ -105,7 +105,7 @@ impl SortedSet {
     pub(crate) fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
         self.is_skiplist |= self.order.len() == LIST_MAX_MEMBERS && !self.scores.contains_key(member)
             || member.len() > LIST_MAX_BYTES;
-        let score = if self.is_skiplist { score } else { without_sign(score) };
+        let score = if self.is_skiplist { score } else { drop_sign(score) };
         let had = self.score(member);
         if let Some(had) = had
             && let Ok(place) = self.place(had, member)

@@ -1,11 +1,10 @@
 //! COMMAND DOCS: what commands are for and what they take.
 
 use super::Map;
-use crate::core::Next;
 use crate::core::command::CommandSpec;
-use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Argument, Doc, Kind, Section};
+use crate::core::{Next, commands};
 use crate::resp::{Args, Protocol, reply};
 
 /// COMMAND DOCS [name …]: names that are none are left out.
@@ -31,7 +30,7 @@ pub(crate) fn command_docs(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
 fn reply_docs(spec: &CommandSpec, protocol: Protocol, out: &mut Vec<u8>) {
     reply::bulk(out, spec.full_name.as_bytes());
     let mut map = Map::new(protocol);
-    if let Some((section, doc)) = docs::of(spec.full_name) {
+    if let Some((section, doc)) = docs::find_doc(spec.full_name) {
         describe(section, doc, &mut map);
     }
     if !spec.subcommands.is_empty() {

@@ -2,10 +2,9 @@
 
 use super::{Map, reply_words};
 use crate::core::command::{ADMIN, BLOCKING, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
-use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Doc, Find, Keys, Section};
-use crate::core::{Next, Version};
+use crate::core::{Next, Version, commands};
 use crate::resp::{Args, Protocol, reply};
 
 /// The ACL categories, in Redis' order.
@@ -66,7 +65,7 @@ fn reply_every_command(version: Version, protocol: Protocol, out: &mut Vec<u8>) 
 }
 
 fn reply_info(spec: &CommandSpec, protocol: Protocol, out: &mut Vec<u8>) {
-    let Some((section, doc)) = docs::of(spec.full_name) else { return reply::null(out, protocol) };
+    let Some((section, doc)) = docs::find_doc(spec.full_name) else { return reply::null(out, protocol) };
     reply::array(out, 10);
     reply::bulk(out, spec.full_name.as_bytes());
     reply::integer(out, i64::from(spec.arity));

@@ -10,11 +10,10 @@ pub(crate) use info::{command, command_info};
 
 use super::pattern;
 use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
-use crate::core::commands;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::docs::keys::keys_among;
-use crate::core::docs::{Keys, of};
-use crate::core::{Next, Version};
+use crate::core::docs::{Keys, find_doc};
+use crate::core::{Next, Version, commands, errors};
 use crate::resp::{Args, Protocol, reply};
 
 /// What finding out about one command costs, in bytes that could be copied meanwhile.
@@ -79,7 +78,7 @@ pub(crate) fn command_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     let filter = (args.len() == 5 && args.at(2).eq_ignore_ascii_case(b"FILTERBY"))
         .then(|| (args.at(3).to_ascii_uppercase(), args.at(4)));
     if filter.is_some() {
-        ctx.worked(top().count() as u64 * FILTER_BYTES);
+        ctx.charge_work(top().count() as u64 * FILTER_BYTES);
     }
     let mut steps = 0;
     let listed: Vec<&CommandSpec> = match filter.as_ref().map(|(by, what)| (by.as_slice(), *what)) {
@@ -98,14 +97,14 @@ pub(crate) fn command_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
             return Next::Reply;
         }
     };
-    ctx.worked(steps * pattern::STEP_BYTES);
+    ctx.charge_work(steps * pattern::STEP_BYTES);
     reply::array(out, listed.len());
     listed.iter().for_each(|spec| reply::bulk(out, spec.full_name.as_bytes()));
     Next::Reply
 }
 
 fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
-    let categories = of(spec.full_name).map(|(section, doc)| info::categories(spec, section, doc));
+    let categories = find_doc(spec.full_name).map(|(section, doc)| info::categories(spec, section, doc));
     categories.into_iter().flatten().any(|category| wanted.eq_ignore_ascii_case(category.as_bytes()))
 }
 
@@ -144,7 +143,7 @@ fn reply_keys_of(
         reply::error(out, b"ERR Invalid command specified");
         return Next::Reply;
     };
-    let places = of(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
+    let places = find_doc(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
     // What is called so in a cluster only is none.
     if places.iter().all(|keys| keys.flags == "not_key") {
         reply::error(out, b"ERR The command has no key arguments");

@@ -1,11 +1,11 @@
 //! What adds to a list at its ends, and what takes from them.
 
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::count_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::{End, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// LPUSH key element …: how long the list is then.

@@ -9,20 +9,20 @@ mod moves;
 pub(super) use ends::take;
 pub(crate) use ends::{lpop, lpush, lpushx, rpop, rpush, rpushx};
 pub(crate) use moves::{lmove, lmpop, rpoplpush};
-pub(super) use moves::{pass_on, pop_name, take_some, wish_or_reply};
+pub(super) use moves::{pass_on, pop_name, pop_request_or_reply, take_some};
 
-use super::containers::{change, len_or_reply, with};
+use super::containers::{change, len_or_reply, reply_with};
 use super::integer_or_reply;
-use super::numbers::{at_least_or_reply, places};
-use crate::core::Next;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use super::numbers::{bounded_or_reply, places};
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::{End, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// LLEN key.
 pub(crate) fn llen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with(ctx, args.at(1), out, |list: Option<&List>, out| {
+    reply_with(ctx, args.at(1), out, |list: Option<&List>, out| {
         reply::integer(out, list.map_or(0, List::len) as i64);
     })
 }
@@ -33,7 +33,7 @@ pub(crate) fn lrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     let Some(stop) = integer_or_reply(args.at(3), out) else { return Next::Reply };
     let (at, limit) = (out.len(), ctx.reply_limit());
     let mut shown = 0;
-    let next = with(ctx, args.at(1), out, |list: Option<&List>, out| {
+    let next = reply_with(ctx, args.at(1), out, |list: Option<&List>, out| {
         let Some(list) = list else { return reply::array(out, 0) };
         let range = places(start, stop, list.len());
         shown = range.len();
@@ -45,7 +45,7 @@ pub(crate) fn lrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
             reply::bulk(out, element);
         }
     });
-    ctx.worked(shown as u64 * LOOK_BYTES);
+    ctx.charge_work(shown as u64 * LOOK_BYTES);
     ctx.is_too_long(out, at);
     next
 }
@@ -53,7 +53,7 @@ pub(crate) fn lrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 /// LINDEX key index: a bad index of a list that is not there is no mistake, as in Redis.
 pub(crate) fn lindex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
-    with(ctx, args.at(1), out, |list: Option<&List>, out| {
+    reply_with(ctx, args.at(1), out, |list: Option<&List>, out| {
         let Some(list) = list else { return reply::null(out, protocol) };
         let Some(index) = integer_or_reply(args.at(2), out) else { return };
         match place(index, list.len()).and_then(|index| list.get(index)) {
@@ -97,7 +97,7 @@ pub(crate) fn lrem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         Ok(0) | Err(_) => usize::MAX,
         Ok(limit) => limit,
     };
-    ctx.worked(len as u64 * LOOK_BYTES);
+    ctx.charge_work(len as u64 * LOOK_BYTES);
     let removed = change(ctx, args.at(1), |list: &mut List| list.remove(args.at(3), from, limit));
     if removed > 0 {
         ctx.propagate(args);
@@ -116,7 +116,7 @@ pub(crate) fn ltrim(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     if range.len() == len {
         ctx.core.touch(ctx.session.db, args.at(1));
     } else {
-        ctx.worked(len as u64 * LOOK_BYTES);
+        ctx.charge_work(len as u64 * LOOK_BYTES);
         change(ctx, args.at(1), |list: &mut List| list.keep(range.start, range.len()));
         ctx.propagate(args);
     }
@@ -144,7 +144,7 @@ pub(crate) fn linsert(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
         Err(()) => reply::error(out, errors::WRONG_TYPE),
         Ok(None) => reply::integer(out, 0),
         Ok(Some((len, place))) => {
-            ctx.worked(len as u64 * LOOK_BYTES);
+            ctx.charge_work(len as u64 * LOOK_BYTES);
             let Some(place) = place else {
                 reply::integer(out, -1);
                 return Next::Reply;
@@ -177,7 +177,7 @@ pub(crate) fn lpos(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     let Some(search) = search_or_reply(args, out) else { return Next::Reply };
     let protocol = ctx.protocol();
     let mut len = 0;
-    let next = with(ctx, args.at(1), out, |list: Option<&List>, out| {
+    let next = reply_with(ctx, args.at(1), out, |list: Option<&List>, out| {
         len = list.map_or(0, List::len);
         let found = list.map_or(Vec::new(), |list| search.places(list, args.at(2)));
         match (search.count, found.first()) {
@@ -189,7 +189,7 @@ pub(crate) fn lpos(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
             (None, None) => reply::null(out, protocol),
         }
     });
-    ctx.worked(len as u64 * LOOK_BYTES);
+    ctx.charge_work(len as u64 * LOOK_BYTES);
     next
 }
 
@@ -231,10 +231,10 @@ fn search_or_reply(args: &Args<'_>, out: &mut Vec<u8>) -> Option<Search> {
                 search.from = if rank < 0 { End::Right } else { End::Left };
             }
             (b"COUNT", Some(count)) => {
-                search.count = Some(at_least_or_reply(count, 0, b"ERR COUNT can't be negative", out)?);
+                search.count = Some(bounded_or_reply(count, 0, b"ERR COUNT can't be negative", out)?);
             }
             (b"MAXLEN", Some(limit)) => {
-                search.limit = at_least_or_reply(limit, 0, b"ERR MAXLEN can't be negative", out)?;
+                search.limit = bounded_or_reply(limit, 0, b"ERR MAXLEN can't be negative", out)?;
             }
             _ => {
                 reply::error(out, errors::SYNTAX);

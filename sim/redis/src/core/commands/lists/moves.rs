@@ -1,12 +1,12 @@
 //! What goes from one list to another, or takes of the first that has something.
 
 use super::ends::take;
-use crate::core::Next;
 use crate::core::commands::containers::change;
-use crate::core::commands::numbers::at_least_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::commands::numbers::bounded_or_reply;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::{End, List};
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// RPOPLPUSH source destination.
@@ -16,7 +16,7 @@ pub(crate) fn rpoplpush(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8
 
 /// LMOVE source destination LEFT|RIGHT LEFT|RIGHT.
 pub(crate) fn lmove(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    match End::named(args.at(3)).zip(End::named(args.at(4))) {
+    match End::from_word(args.at(3)).zip(End::from_word(args.at(4))) {
         Some(ends) => move_element(ctx, args, ends, out),
         None => {
             reply::error(out, errors::SYNTAX);
@@ -69,7 +69,7 @@ pub(in crate::core::commands) fn pass_on(
 }
 
 /// What LMPOP and BLMPOP ask for.
-pub(in crate::core::commands) struct Wish<'a> {
+pub(in crate::core::commands) struct PopRequest<'a> {
     pub(in crate::core::commands) keys: Vec<&'a [u8]>,
     pub(in crate::core::commands) end: End,
     pub(in crate::core::commands) count: usize,
@@ -77,12 +77,12 @@ pub(in crate::core::commands) struct Wish<'a> {
 
 /// LMPOP numkeys key … LEFT|RIGHT [COUNT count].
 pub(crate) fn lmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(wish) = wish_or_reply(args, 1, out) else { return Next::Reply };
-    for key in wish.keys {
+    let Some(request) = pop_request_or_reply(args, 1, out) else { return Next::Reply };
+    for key in request.keys {
         match ctx.read(key).map(|list: Option<&List>| list.is_some()) {
             Ok(false) => continue,
             Err(()) => reply::error(out, errors::WRONG_TYPE),
-            Ok(true) => take_some(ctx, key, wish.end, wish.count, out),
+            Ok(true) => take_some(ctx, key, request.end, request.count, out),
         }
         return Next::Reply;
     }
@@ -91,25 +91,25 @@ pub(crate) fn lmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 }
 
 /// Reads what follows the number of keys, which is argument number `first`.
-pub(in crate::core::commands) fn wish_or_reply<'a>(
+pub(in crate::core::commands) fn pop_request_or_reply<'a>(
     args: &Args<'a>,
     first: usize,
     out: &mut Vec<u8>,
-) -> Option<Wish<'a>> {
-    let number = at_least_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
+) -> Option<PopRequest<'a>> {
+    let number = bounded_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
     let after = first.saturating_add(1).saturating_add(number);
-    let Some(end) = args.get(after).and_then(End::named) else {
+    let Some(end) = args.get(after).and_then(End::from_word) else {
         reply::error(out, errors::SYNTAX);
         return None;
     };
     let count = match (args.get(after + 1), args.get(after + 2), args.len() - after) {
         (None, ..) => 1,
         (Some(word), Some(count), 3) if word.eq_ignore_ascii_case(b"COUNT") => {
-            at_least_or_reply(count, 1, b"ERR count should be greater than 0", out)?
+            bounded_or_reply(count, 1, b"ERR count should be greater than 0", out)?
         }
         // The first mistake is the one that is told.
         (Some(word), Some(count), 4..) if word.eq_ignore_ascii_case(b"COUNT") => {
-            at_least_or_reply(count, 1, b"ERR count should be greater than 0", out)?;
+            bounded_or_reply(count, 1, b"ERR count should be greater than 0", out)?;
             reply::error(out, errors::SYNTAX);
             return None;
         }
@@ -118,7 +118,7 @@ pub(in crate::core::commands) fn wish_or_reply<'a>(
             return None;
         }
     };
-    Some(Wish { keys: (first + 1..after).map(|index| args.at(index)).collect(), end, count })
+    Some(PopRequest { keys: (first + 1..after).map(|index| args.at(index)).collect(), end, count })
 }
 
 /// Takes up to so many elements of a list that is there, and answers with them and its key. Goes to replicas as what it

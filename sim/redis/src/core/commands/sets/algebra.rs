@@ -1,11 +1,11 @@
 //! What is made of several sets: intersections, unions and differences, answered with or stored.
 
 use super::reply_members;
-use crate::core::Next;
-use crate::core::commands::numbers::at_least_or_reply;
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use crate::core::commands::numbers::bounded_or_reply;
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// How sets are put together. A key that is not there is an empty set.
@@ -73,7 +73,7 @@ fn store(ctx: &mut Context<'_>, operation: Operation, args: &Args<'_>, out: &mut
 
 /// SINTERCARD numkeys key … [LIMIT limit].
 pub(crate) fn sintercard(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let number = at_least_or_reply(args.at(1), 1, b"ERR numkeys should be greater than 0", out);
+    let number = bounded_or_reply(args.at(1), 1, b"ERR numkeys should be greater than 0", out);
     let Some(number) = number else { return Next::Reply };
     if number > args.len() - 2 {
         reply::error(out, b"ERR Number of keys can't be greater than number of args");
@@ -82,7 +82,7 @@ pub(crate) fn sintercard(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
     let mut limit = 0;
     for index in (2 + number..args.len()).step_by(2) {
         match args.get(index + 1).filter(|_| args.at(index).eq_ignore_ascii_case(b"LIMIT")) {
-            Some(text) => match at_least_or_reply(text, 0, b"ERR LIMIT can't be negative", out) {
+            Some(text) => match bounded_or_reply(text, 0, b"ERR LIMIT can't be negative", out) {
                 Some(given) => limit = given,
                 None => return Next::Reply,
             },
@@ -117,7 +117,7 @@ fn combine_or_reply(
             }
         }
     }
-    ctx.worked(sets.iter().map(|set| set.size() + set.len() as u64 * LOOK_BYTES).sum());
+    ctx.charge_work(sets.iter().map(|set| set.size() + set.len() as u64 * LOOK_BYTES).sum());
     let (first, others) = sets.split_first()?;
     let mut result = Set::default();
     match operation {

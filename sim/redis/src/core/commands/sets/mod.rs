@@ -9,11 +9,11 @@ mod random;
 pub(crate) use algebra::{sdiff, sdiffstore, sinter, sintercard, sinterstore, sunion, sunionstore};
 pub(crate) use random::{draw_places_or_reply, spop, srandmember};
 
-use super::containers::{change, len_or_reply, with, with_whole};
-use crate::core::Next;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use super::containers::{change, len_or_reply, reply_with, reply_with_whole};
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, reply};
 
 /// SADD key member …: how many are new.
@@ -50,19 +50,21 @@ pub(crate) fn srem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 
 /// SCARD key.
 pub(crate) fn scard(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with(ctx, args.at(1), out, |set: Option<&Set>, out| reply::integer(out, set.map_or(0, Set::len) as i64))
+    reply_with(ctx, args.at(1), out, |set: Option<&Set>, out| {
+        reply::integer(out, set.map_or(0, Set::len) as i64)
+    })
 }
 
 /// SISMEMBER key member.
 pub(crate) fn sismember(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with(ctx, args.at(1), out, |set: Option<&Set>, out| {
+    reply_with(ctx, args.at(1), out, |set: Option<&Set>, out| {
         reply::integer(out, i64::from(set.is_some_and(|set| set.contains(args.at(2)))));
     })
 }
 
 /// SMISMEMBER key member …
 pub(crate) fn smismember(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with(ctx, args.at(1), out, |set: Option<&Set>, out| {
+    reply_with(ctx, args.at(1), out, |set: Option<&Set>, out| {
         reply::array(out, args.len() - 2);
         for member in args.iter().skip(2) {
             reply::integer(out, i64::from(set.is_some_and(|set| set.contains(member))));
@@ -73,7 +75,7 @@ pub(crate) fn smismember(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 /// SMEMBERS key.
 pub(crate) fn smembers(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let (protocol, start) = (ctx.protocol(), out.len());
-    let next = with_whole(ctx, args.at(1), out, |set: Option<&Set>, out| {
+    let next = reply_with_whole(ctx, args.at(1), out, |set: Option<&Set>, out| {
         reply_members(set.unwrap_or(&Set::default()), protocol, out);
     });
     ctx.is_too_long(out, start);

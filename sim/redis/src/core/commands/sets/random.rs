@@ -1,12 +1,12 @@
 //! What is drawn from a set. Which member it is depends on how many draws there were before: `core/draws.rs`.
 
 use super::reply_members;
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::{count_or_reply, signed_count_or_reply};
-use crate::core::context::{Context, LOOK_BYTES, errors};
-use crate::core::notify::Class;
+use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::state::Class;
 use crate::core::values::Set;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// SPOP key [count]. Replicas and files are told which members went.
@@ -119,7 +119,7 @@ pub(crate) fn draw_places_or_reply(
         return Some(Vec::new());
     }
     if !repeats {
-        ctx.worked(len as u64 * LOOK_BYTES);
+        ctx.charge_work(len as u64 * LOOK_BYTES);
         return Some(ctx.core.draw_distinct(len, wanted));
     }
     if wanted > MOST_DRAWN {
@@ -128,7 +128,7 @@ pub(crate) fn draw_places_or_reply(
     }
     // The shortest element of a reply takes six bytes.
     let most = ctx.reply_limit() / 6 + 1;
-    ctx.worked(wanted.min(most) as u64 * LOOK_BYTES);
+    ctx.charge_work(wanted.min(most) as u64 * LOOK_BYTES);
     Some((0..wanted.min(most)).map(|_| ctx.core.draw(len)).collect())
 }
 

@@ -1,12 +1,12 @@
 //! ZADD and ZINCRBY.
 
 use super::moving;
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::double_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// Under which conditions a score is set, and what is answered.
@@ -52,7 +52,7 @@ pub(crate) fn zincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 fn add(ctx: &mut Context<'_>, args: &Args<'_>, options: Options, out: &mut Vec<u8>) -> Next {
     let Some((options, pairs)) = read_or_reply(args, options, out) else { return Next::Reply };
     let Some(len) = len_or_reply::<SortedSet>(ctx, args.at(1), out) else { return Next::Reply };
-    ctx.worked(moving(len) * pairs.len() as u64);
+    ctx.charge_work(moving(len) * pairs.len() as u64);
     let mut outcomes = Vec::new();
     let changes = change(ctx, args.at(1), |set: &mut SortedSet| {
         outcomes.extend(pairs.iter().map(|(score, member)| options.apply(set, *score, member)));

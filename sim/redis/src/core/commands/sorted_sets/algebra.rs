@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::{looked_at, reply_members};
-use crate::core::Next;
 use crate::core::commands::integer_or_reply;
-use crate::core::commands::numbers::{at_least_or_reply, double_or_reply};
-use crate::core::context::{Context, errors};
+use crate::core::commands::numbers::{bounded_or_reply, double_or_reply};
+use crate::core::context::Context;
 use crate::core::keyspace::Value;
-use crate::core::notify::Class;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// How they are put together. A key that is not there is empty.
@@ -31,7 +31,7 @@ enum Aggregate {
 }
 
 impl Aggregate {
-    fn of(self, score: f64, other: f64) -> f64 {
+    fn combine(self, score: f64, other: f64) -> f64 {
         match self {
             Aggregate::Sum => number(score + other),
             Aggregate::Min => {
@@ -133,7 +133,7 @@ pub(crate) fn zdiffstore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 
 fn store(ctx: &mut Context<'_>, args: &Args<'_>, operation: Operation, out: &mut Vec<u8>) -> Next {
     if let Some(request) = read_or_reply(ctx, args, operation, Purpose::Store, out) {
-        let result = request.result(operation).packed();
+        let result = request.result(operation).into_packed();
         let len = result.len();
         let has_changed = ctx.store(args.at(1), result);
         reply::integer(out, len as i64);
@@ -151,7 +151,7 @@ impl Request {
             // Sums depend on their order, and this is Redis'.
             self.sources.sort_by_key(|source| source.members.len());
         }
-        let mut result = SortedSet::unpacked();
+        let mut result = SortedSet::new_unpacked();
         for (member, score) in self.scores(operation) {
             result.insert(&member, score);
         }
@@ -163,19 +163,19 @@ impl Request {
         match operation {
             Operation::Union => {
                 for source in &self.sources {
-                    for (member, score) in source.weighted() {
+                    for (member, score) in source.weighted_scores() {
                         all.entry(member.clone())
-                            .and_modify(|sum| *sum = self.aggregate.of(*sum, score))
+                            .and_modify(|sum| *sum = self.aggregate.combine(*sum, score))
                             .or_insert(score);
                     }
                 }
             }
             Operation::Intersection => {
                 let Some((first, others)) = self.sources.split_first() else { return all };
-                for (member, score) in first.weighted() {
+                for (member, score) in first.weighted_scores() {
                     let more: Option<Vec<f64>> = others.iter().map(|other| other.score(member)).collect();
                     let sum = |more: Vec<f64>| {
-                        more.into_iter().fold(score, |sum, more| self.aggregate.of(sum, more))
+                        more.into_iter().fold(score, |sum, more| self.aggregate.combine(sum, more))
                     };
                     all.extend(more.map(|more| (member.clone(), sum(more))));
                 }
@@ -193,7 +193,7 @@ impl Request {
 }
 
 impl Source {
-    fn weighted(&self) -> impl Iterator<Item = (&Vec<u8>, f64)> {
+    fn weighted_scores(&self) -> impl Iterator<Item = (&Vec<u8>, f64)> {
         self.members.iter().map(|(member, score)| (member, number(score * self.weight)))
     }
 
@@ -279,7 +279,7 @@ fn options_or_reply(
             b"WITHSCORES" if purpose == Purpose::Answer => request.with_scores = true,
             b"LIMIT" if purpose == Purpose::Count && rest >= 1 => {
                 index += 1;
-                request.limit = at_least_or_reply(args.at(index), 0, b"ERR LIMIT can't be negative", out)?;
+                request.limit = bounded_or_reply(args.at(index), 0, b"ERR LIMIT can't be negative", out)?;
             }
             _ => {
                 reply::error(out, errors::SYNTAX);

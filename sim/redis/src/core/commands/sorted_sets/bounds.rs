@@ -83,13 +83,13 @@ impl<'a> Bounds<'a> {
                 let end = set.count_while(|score| !max.is_below(score));
                 start..end.max(start)
             }
-            Bounds::Names(min, max) => named(set, *min, *max, from_top),
+            Bounds::Names(min, max) => name_range(set, *min, *max, from_top),
         }
     }
 }
 
 /// As Redis looks in a listpack.
-fn named(set: &SortedSet, min: NameBound<'_>, max: NameBound<'_>, from_top: bool) -> Range<usize> {
+fn name_range(set: &SortedSet, min: NameBound<'_>, max: NameBound<'_>, from_top: bool) -> Range<usize> {
     let is_within = |name: &[u8]| min.allows_from(name) && max.allows_to(name);
     let ends = set.iter().next().zip(set.iter().next_back());
     let may_have_some =

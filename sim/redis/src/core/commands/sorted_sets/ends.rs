@@ -1,47 +1,13 @@
 //! What takes the members with the lowest or the highest scores.
 
 use super::{looked_at, moving};
-use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
-use crate::core::commands::numbers::{at_least_or_reply, count_or_reply};
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
-use crate::core::values::SortedSet;
+use crate::core::commands::numbers::{bounded_or_reply, count_or_reply};
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::values::{Extreme, SortedSet};
+use crate::core::{Next, errors};
 use crate::resp::{Args, Protocol, integer, reply};
-
-/// From which end members are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extreme {
-    Lowest,
-    Highest,
-}
-
-impl Extreme {
-    /// MIN or MAX, in any case.
-    fn named(word: &[u8]) -> Option<Extreme> {
-        match word {
-            _ if word.eq_ignore_ascii_case(b"MIN") => Some(Extreme::Lowest),
-            _ if word.eq_ignore_ascii_case(b"MAX") => Some(Extreme::Highest),
-            _ => None,
-        }
-    }
-
-    /// What is told of who takes from this end.
-    pub(crate) fn pop_event(self) -> &'static str {
-        match self {
-            Extreme::Lowest => "zpopmin",
-            Extreme::Highest => "zpopmax",
-        }
-    }
-
-    /// The command that takes from this end.
-    pub(in crate::core::commands) fn pop_name(self) -> &'static [u8] {
-        match self {
-            Extreme::Lowest => b"ZPOPMIN",
-            Extreme::Highest => b"ZPOPMAX",
-        }
-    }
-}
 
 /// ZPOPMIN key [count].
 pub(crate) fn zpopmin(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
@@ -104,7 +70,7 @@ pub(in crate::core::commands) fn take(
     };
     change(ctx, key, |set: &mut SortedSet| set.remove_ranks(range));
     looked_at(ctx, count);
-    ctx.worked(if from == Extreme::Lowest { moving(len) } else { 0 });
+    ctx.charge_work(if from == Extreme::Lowest { moving(len) } else { 0 });
     taken
 }
 
@@ -119,7 +85,7 @@ fn reply_taken(taken: &[(Vec<u8>, f64)], in_pairs: bool, protocol: Protocol, out
 }
 
 /// What ZMPOP and BZMPOP ask for.
-pub(in crate::core::commands) struct Wish<'a> {
+pub(in crate::core::commands) struct PopRequest<'a> {
     pub(in crate::core::commands) keys: Vec<&'a [u8]>,
     pub(in crate::core::commands) from: Extreme,
     pub(in crate::core::commands) count: usize,
@@ -127,12 +93,12 @@ pub(in crate::core::commands) struct Wish<'a> {
 
 /// ZMPOP numkeys key … MIN|MAX [COUNT count].
 pub(crate) fn zmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(wish) = wish_or_reply(args, 1, out) else { return Next::Reply };
-    for key in wish.keys {
+    let Some(request) = pop_request_or_reply(args, 1, out) else { return Next::Reply };
+    for key in request.keys {
         match ctx.read(key).map(|set: Option<&SortedSet>| set.is_some()) {
             Ok(false) => continue,
             Err(()) => reply::error(out, errors::WRONG_TYPE),
-            Ok(true) => take_some(ctx, key, wish.from, wish.count, out),
+            Ok(true) => take_some(ctx, key, request.from, request.count, out),
         }
         return Next::Reply;
     }
@@ -141,14 +107,14 @@ pub(crate) fn zmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 }
 
 /// Reads what follows the number of keys, which is argument number `first`.
-pub(in crate::core::commands) fn wish_or_reply<'a>(
+pub(in crate::core::commands) fn pop_request_or_reply<'a>(
     args: &Args<'a>,
     first: usize,
     out: &mut Vec<u8>,
-) -> Option<Wish<'a>> {
-    let number = at_least_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
+) -> Option<PopRequest<'a>> {
+    let number = bounded_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
     let after = first.saturating_add(1).saturating_add(number);
-    let Some(from) = args.get(after).and_then(Extreme::named) else {
+    let Some(from) = args.get(after).and_then(Extreme::from_word) else {
         reply::error(out, errors::SYNTAX);
         return None;
     };
@@ -157,7 +123,7 @@ pub(in crate::core::commands) fn wish_or_reply<'a>(
     while let Some(word) = args.get(index) {
         match args.get(index + 1).filter(|_| count.is_none() && word.eq_ignore_ascii_case(b"COUNT")) {
             Some(text) => {
-                count = Some(at_least_or_reply(text, 1, b"ERR count should be greater than 0", out)?);
+                count = Some(bounded_or_reply(text, 1, b"ERR count should be greater than 0", out)?);
             }
             None => {
                 reply::error(out, errors::SYNTAX);
@@ -167,7 +133,7 @@ pub(in crate::core::commands) fn wish_or_reply<'a>(
         index += 2;
     }
     let keys = (first + 1..after).map(|index| args.at(index)).collect();
-    Some(Wish { keys, from, count: count.unwrap_or(1) })
+    Some(PopRequest { keys, from, count: count.unwrap_or(1) })
 }
 
 /// Takes up to so many members of a sorted set that is there, and answers with them and its key. Goes to replicas as

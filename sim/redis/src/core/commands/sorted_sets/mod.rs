@@ -11,24 +11,23 @@ mod ranges;
 
 pub(crate) use add::{zadd, zincrby};
 pub(crate) use algebra::{zdiff, zdiffstore, zinter, zintercard, zinterstore, zunion, zunionstore};
-pub(crate) use ends::Extreme;
-pub(super) use ends::{take, take_some, wish_or_reply};
+pub(super) use ends::{pop_request_or_reply, take, take_some};
 pub(crate) use ends::{zmpop, zpopmax, zpopmin};
 pub(crate) use ranges::{
     zcount, zlexcount, zrange, zrangebylex, zrangebyscore, zrangestore, zremrangebylex, zremrangebyrank,
     zremrangebyscore, zrevrange, zrevrangebylex, zrevrangebyscore,
 };
 
-use super::containers::{change, len_or_reply, with};
+use super::containers::{change, len_or_reply, reply_with};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES};
-use crate::core::notify::Class;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, Protocol, reply};
 
 /// ZCARD key.
 pub(crate) fn zcard(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+    reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
         reply::integer(out, set.map_or(0, SortedSet::len) as i64);
     })
 }
@@ -36,13 +35,15 @@ pub(crate) fn zcard(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 /// ZSCORE key member.
 pub(crate) fn zscore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
-    with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| reply_score(set, args.at(2), protocol, out))
+    reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+        reply_score(set, args.at(2), protocol, out)
+    })
 }
 
 /// ZMSCORE key member …
 pub(crate) fn zmscore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
-    with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+    reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
         reply::array(out, args.len() - 2);
         args.iter().skip(2).for_each(|member| reply_score(set, member, protocol, out));
     })
@@ -72,7 +73,7 @@ fn reply_rank(
     out: &mut Vec<u8>,
 ) -> Next {
     let protocol = ctx.protocol();
-    with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+    reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
         match set.and_then(|set| Some(counted(set.len(), set.rank(args.at(2))?))) {
             Some(rank) => reply::integer(out, rank as i64),
             None => reply::null(out, protocol),
@@ -83,7 +84,7 @@ fn reply_rank(
 /// ZREM key member …: how many were there.
 pub(crate) fn zrem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(len) = len_or_reply::<SortedSet>(ctx, args.at(1), out) else { return Next::Reply };
-    ctx.worked(moving(len) * (args.len() - 2) as u64);
+    ctx.charge_work(moving(len) * (args.len() - 2) as u64);
     let removed = change(ctx, args.at(1), |set: &mut SortedSet| {
         args.iter().skip(2).filter(|member| set.remove(member)).count()
     });
@@ -122,5 +123,5 @@ fn reply_members<'a>(
 
 /// Notes the work of an answer that looks at so many members.
 fn looked_at(ctx: &mut Context<'_>, members: usize) {
-    ctx.worked(members as u64 * LOOK_BYTES);
+    ctx.charge_work(members as u64 * LOOK_BYTES);
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::bounds::{Bounds, By};
 use super::{looked_at, moving, reply_members};
-use crate::core::Next;
-use crate::core::commands::containers::{change, with};
+use crate::core::commands::containers::{change, reply_with};
 use crate::core::commands::integer_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
 use crate::core::values::SortedSet;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// What a range asks for. Nothing said is by rank, from the lowest.
@@ -29,30 +29,30 @@ pub(crate) fn zrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 
 /// ZREVRANGE key start stop [WITHSCORES].
 pub(crate) fn zrevrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    answer(ctx, args, fixed(By::Rank, true), out)
+    answer(ctx, args, fixed_options(By::Rank, true), out)
 }
 
 /// ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count].
 pub(crate) fn zrangebyscore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    answer(ctx, args, fixed(By::Score, false), out)
+    answer(ctx, args, fixed_options(By::Score, false), out)
 }
 
 /// ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT offset count].
 pub(crate) fn zrevrangebyscore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    answer(ctx, args, fixed(By::Score, true), out)
+    answer(ctx, args, fixed_options(By::Score, true), out)
 }
 
 /// ZRANGEBYLEX key min max [LIMIT offset count].
 pub(crate) fn zrangebylex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    answer(ctx, args, fixed(By::Name, false), out)
+    answer(ctx, args, fixed_options(By::Name, false), out)
 }
 
 /// ZREVRANGEBYLEX key max min [LIMIT offset count].
 pub(crate) fn zrevrangebylex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    answer(ctx, args, fixed(By::Name, true), out)
+    answer(ctx, args, fixed_options(By::Name, true), out)
 }
 
-fn fixed(by: By, from_top: bool) -> Options {
+fn fixed_options(by: By, from_top: bool) -> Options {
     Options { by: Some(by), from_top: Some(from_top), ..Options::default() }
 }
 
@@ -88,7 +88,7 @@ fn answer(ctx: &mut Context<'_>, args: &Args<'_>, options: Options, out: &mut Ve
     let Some((bounds, options)) = read_or_reply(args, 1, options, out) else { return Next::Reply };
     let (protocol, start) = (ctx.protocol(), out.len());
     let mut work = 0;
-    let next = with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+    let next = reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
         let Some(set) = set else { return reply::array(out, 0) };
         let range = options.ranks(&bounds, set);
         work = if options.by == Some(By::Name) { set.len() } else { range.len() };
@@ -178,7 +178,7 @@ pub(crate) fn zlexcount(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8
 fn count(ctx: &mut Context<'_>, args: &Args<'_>, by: By, out: &mut Vec<u8>) -> Next {
     let Some(bounds) = Bounds::read_or_reply(by, args.at(2), args.at(3), out) else { return Next::Reply };
     let mut work = 0;
-    let next = with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
+    let next = reply_with(ctx, args.at(1), out, |set: Option<&SortedSet>, out| {
         work = set.filter(|_| by == By::Name).map_or(0, SortedSet::len);
         reply::integer(out, set.map_or(0, |set| bounds.ranks(set, false).len()) as i64);
     });
@@ -210,7 +210,7 @@ fn remove(ctx: &mut Context<'_>, args: &Args<'_>, by: By, out: &mut Vec<u8>) -> 
         reply::error(out, errors::WRONG_TYPE);
         return Next::Reply;
     };
-    ctx.worked(moving(len));
+    ctx.charge_work(moving(len));
     let removed = change(ctx, args.at(1), |set: &mut SortedSet| set.remove_ranks(range));
     if removed > 0 {
         ctx.propagate(args);

@@ -1,9 +1,9 @@
 //! Single bits of strings: SETBIT and GETBIT. The first is the highest of the first byte.
 
 use super::ranges::STRING_LIMIT_BYTES;
-use crate::core::Next;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// SETBIT key offset 0|1: the bit that was there. A string that is too short becomes longer.

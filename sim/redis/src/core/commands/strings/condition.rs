@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::core::Next;
 use crate::core::commands::keys;
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// Digits of a digest.
@@ -22,7 +22,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// The one that an option names.
-    pub(super) fn named(option: &[u8]) -> Option<Comparison> {
+    pub(super) fn from_word(option: &[u8]) -> Option<Comparison> {
         match option.to_ascii_uppercase().as_slice() {
             b"IFEQ" => Some(Comparison { by_digest: false, equal: true }),
             b"IFNE" => Some(Comparison { by_digest: false, equal: false }),
@@ -55,7 +55,7 @@ pub(crate) fn digest(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     let found = ctx.string(args.at(1)).map(|value| value.map(|value| (digest_of(value), value.len())));
     match found {
         Ok(Some((digest, read))) => {
-            ctx.worked(read as u64);
+            ctx.charge_work(read as u64);
             reply::bulk(out, digest.as_bytes());
         }
         Ok(None) => reply::null(out, protocol),
@@ -75,7 +75,7 @@ pub(crate) fn delex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
         }
     }
     let (key, option, wanted) = (args.at(1), args.at(2), args.at(3));
-    let comparison = Comparison::named(option);
+    let comparison = Comparison::from_word(option);
     let holds = match ctx.string(key) {
         Ok(None) => Ok(false),
         Err(()) => Err(b"ERR Key should be of string type if conditions are specified".as_slice()),

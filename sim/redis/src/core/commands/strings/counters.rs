@@ -1,10 +1,10 @@
 //! Numbers in strings.
 
-use crate::core::Next;
 use crate::core::commands::{float_or_reply, integer_or_reply};
-use crate::core::context::{Context, errors};
+use crate::core::context::Context;
 use crate::core::long_double::LongDouble;
-use crate::core::notify::Class;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, integer, reply};
 
 /// INCR key.

@@ -13,10 +13,10 @@ pub(crate) use counters::{decr, decrby, incr, incrby, incrbyfloat};
 pub(crate) use ranges::{append, getrange, setrange, strlen};
 pub(crate) use set::{getex, psetex, set, setex, setnx};
 
-use crate::core::Next;
 use crate::core::command::READ_ONLY;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, errors};
 use crate::resp::{Args, reply};
 
 /// GET key.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::core::commands::integer_or_reply;
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
-use crate::core::{Next, StreamError};
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, StreamError, errors};
 use crate::resp::{Args, reply};
 
 /// `proto-max-bulk-len`: no string grows beyond what one argument could hold.

@@ -2,9 +2,9 @@
 
 use super::condition::Comparison;
 use crate::core::commands::{expiry, integer_or_reply};
-use crate::core::context::{Context, errors};
-use crate::core::notify::Class;
-use crate::core::{Next, Version};
+use crate::core::context::Context;
+use crate::core::state::Class;
+use crate::core::{Next, Version, errors};
 use crate::resp::{Args, integer, reply};
 
 /// Where a lifetime in an argument counts from, and in what unit.
@@ -141,7 +141,7 @@ fn parse_set_options<'a>(args: &Args<'a>, version: Version) -> Option<SetOptions
             index += 2;
             continue;
         }
-        if let Some(comparison) = Comparison::named(option).filter(|_| version >= Version::V8_4) {
+        if let Some(comparison) = Comparison::from_word(option).filter(|_| version >= Version::V8_4) {
             // The same one may be given twice: the last one counts.
             let may_be = options.compared.is_none_or(|(known, _)| known == comparison)
                 && !options.only_if_absent

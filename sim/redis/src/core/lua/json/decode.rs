@@ -2,8 +2,8 @@
 
 use mlua::{Lua, Table, Value};
 
-use super::super::host::throw_at_caller;
-use super::super::limits::{charge, charge_string};
+use super::super::charge::{charge, charge_string};
+use super::super::error::throw_at_caller;
 use super::{MAX_DEPTH, Settings, number};
 
 /// A piece of the text.
@@ -92,7 +92,7 @@ impl Decoder<'_> {
             Token::Null => Ok(Some(Value::NULL)),
             Token::ObjectBegin => self.begin_object(),
             Token::ArrayBegin => self.begin_array(),
-            other => Err(self.expected("value", &other)),
+            other => Err(self.expectation_error("value", &other)),
         }
     }
 
@@ -131,10 +131,10 @@ impl Decoder<'_> {
 
     /// A key of an object and its colon.
     fn key(&mut self, token: Token) -> mlua::Result<Vec<u8>> {
-        let Token::Text(key) = token else { return Err(self.expected("object key string", &token)) };
+        let Token::Text(key) = token else { return Err(self.expectation_error("object key string", &token)) };
         match self.next() {
             Token::Colon => Ok(key),
-            other => Err(self.expected("colon", &other)),
+            other => Err(self.expectation_error("colon", &other)),
         }
     }
 
@@ -166,19 +166,19 @@ impl Decoder<'_> {
                 }
                 Ok(None)
             }
-            (other, Some(Open::Array { .. })) => Err(self.expected("comma or array end", &other)),
-            (other, _) => Err(self.expected("comma or object end", &other)),
+            (other, Some(Open::Array { .. })) => Err(self.expectation_error("comma or array end", &other)),
+            (other, _) => Err(self.expectation_error("comma or object end", &other)),
         }
     }
 
     fn finish(mut self, value: Value) -> mlua::Result<Value> {
         match self.next() {
             Token::End => Ok(value),
-            other => Err(self.expected("the end", &other)),
+            other => Err(self.expectation_error("the end", &other)),
         }
     }
 
-    fn expected(&self, what: &str, found: &Token) -> mlua::Error {
+    fn expectation_error(&self, what: &str, found: &Token) -> mlua::Error {
         let (found, place) = (found.name(), self.token_at + 1);
         throw_at_caller(self.lua, &format!("Expected {what} but found {found} at character {place}"))
     }
@@ -187,7 +187,7 @@ impl Decoder<'_> {
         self.text.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn wrong(&mut self, why: &'static str) -> Token {
+    fn wrong_token(&mut self, why: &'static str) -> Token {
         self.token_at = self.at;
         Token::Wrong(why)
     }
@@ -216,7 +216,7 @@ impl Decoder<'_> {
     fn word(&mut self, first: u8) -> Token {
         if first == b'-' || first.is_ascii_digit() {
             return match !self.settings.decode_invalid && self.is_invalid_number() {
-                true => self.wrong("invalid number"),
+                true => self.wrong_token("invalid number"),
                 false => self.number(),
             };
         }
@@ -230,13 +230,13 @@ impl Decoder<'_> {
         let may_be_number = matches!(first, b'f' | b'i' | b'I' | b'n' | b'N' | b't' | b'+');
         match may_be_number && self.settings.decode_invalid && self.is_invalid_number() {
             true => self.number(),
-            false => self.wrong("invalid token"),
+            false => self.wrong_token("invalid token"),
         }
     }
 
     fn number(&mut self) -> Token {
         let Some((number, length)) = number::read(&self.text[self.at..]) else {
-            return self.wrong("invalid number");
+            return self.wrong_token("invalid number");
         };
         self.at += length;
         Token::Number(number)
@@ -264,10 +264,10 @@ impl Decoder<'_> {
         loop {
             match self.byte(0) {
                 b'"' => break,
-                0 => return self.wrong("unexpected end of string"),
+                0 => return self.wrong_token("unexpected end of string"),
                 b'\\' => {
                     if let Err(why) = self.escape(&mut text) {
-                        return self.wrong(why);
+                        return self.wrong_token(why);
                     }
                 }
                 other => {

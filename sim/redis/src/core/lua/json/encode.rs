@@ -2,10 +2,10 @@
 
 use mlua::{Lua, LuaString, Table, Value};
 
+use super::super::arguments::lua_type;
+use super::super::charge::{charge, check_size};
 use super::super::convert::{format_g, truncate};
-use super::super::host::throw_at_caller;
-use super::super::library::{check_size, lua_type};
-use super::super::limits::charge;
+use super::super::error::throw_at_caller;
 use super::super::walk;
 use super::{Invalid, MAX_DEPTH, Settings, string};
 

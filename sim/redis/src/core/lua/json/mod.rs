@@ -7,58 +7,25 @@
 mod decode;
 mod encode;
 mod number;
+mod settings;
+
+pub(crate) use settings::Settings;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
 
+use settings::Invalid;
+
+use super::arguments::{bad_argument, number_or_error, text_argument};
 use super::convert::truncate;
-use super::host::argument_error;
-use super::library::{bad_argument, number_or_error, text_argument};
-use super::run::with_run;
+use super::error::argument_error;
+use super::under_way::with_run;
 use crate::core::context::c_string;
 
 /// Deepest nesting whatever the settings say: each level takes room in Lua, which has some thousands of places. Redis
 /// stops between 2,600 and 4,000.
 pub(super) const MAX_DEPTH: usize = 2_000;
-
-/// What scripts may set.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    sparse_convert: bool,
-    sparse_ratio: i32,
-    sparse_safe: i32,
-    encode_depth: i32,
-    decode_depth: i32,
-    precision: i32,
-    keep_buffer: bool,
-    encode_invalid: Invalid,
-    decode_invalid: bool,
-}
-
-/// What becomes of infinity and NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Invalid {
-    Refused,
-    Written,
-    Null,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            sparse_convert: false,
-            sparse_ratio: 2,
-            sparse_safe: 10,
-            encode_depth: 1000,
-            decode_depth: 1000,
-            precision: 14,
-            keep_buffer: true,
-            encode_invalid: Invalid::Refused,
-            decode_invalid: true,
-        }
-    }
-}
 
 /// Whose settings a library's functions obey.
 #[derive(Clone)]
@@ -214,6 +181,6 @@ fn integer_option(
 }
 
 fn string(lua: &Lua, bytes: &[u8]) -> mlua::Result<LuaString> {
-    super::limits::charge_string(lua, bytes.len())?;
+    super::charge::charge_string(lua, bytes.len())?;
     lua.create_string(bytes)
 }

@@ -3,12 +3,12 @@
 /// The number at the beginning of the text, and how many bytes it has; `None` if there is none.
 pub(super) fn read(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    let (number, length) = unsigned(&text[sign..])?;
+    let (number, length) = parse_unsigned(&text[sign..])?;
     let number = if text[0] == b'-' { -number } else { number };
     Some((number, sign + length))
 }
 
-fn unsigned(text: &[u8]) -> Option<(f64, usize)> {
+fn parse_unsigned(text: &[u8]) -> Option<(f64, usize)> {
     let begins = |word: &[u8]| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     if begins(b"infinity") {
         return Some((f64::INFINITY, 8));
@@ -90,11 +90,11 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
         let far = if written.starts_with('-') { -100_000 } else { 100_000 };
         power += written.parse::<i64>().map_or(far, |power| power.clamp(-100_000, 100_000));
     }
-    Some((scaled(bits, power), length + behind))
+    Some((scale_bits(bits, power), length + behind))
 }
 
 /// `bits * 2^power`, rounded once.
-fn scaled(bits: u64, power: i64) -> f64 {
+fn scale_bits(bits: u64, power: i64) -> f64 {
     if bits == 0 {
         return 0.0;
     }

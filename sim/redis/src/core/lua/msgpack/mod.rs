@@ -8,9 +8,9 @@ mod unpack;
 
 use mlua::{Lua, MultiValue, Table, Value};
 
+use super::arguments::{bad_argument, number_or_error, optional_number, text_argument};
 use super::convert::truncate;
-use super::host::{argument_error, throw_at_caller};
-use super::library::{bad_argument, number_or_error, optional_number, text_argument};
+use super::error::{argument_error, throw_at_caller};
 
 /// Deepest nesting of what is unpacked: each level takes room in Lua, which has some thousands of places.
 const MAX_DEPTH: usize = 2_000;
@@ -35,7 +35,7 @@ fn pack_all(lua: &Lua, args: MultiValue) -> mlua::Result<mlua::LuaString> {
     }
     let mut out = Vec::new();
     args.iter().try_for_each(|value| pack::value(lua, value, 0, &mut out))?;
-    super::limits::charge_string(lua, out.len())?;
+    super::charge::charge_string(lua, out.len())?;
     lua.create_string(out)
 }
 
@@ -65,13 +65,13 @@ fn unpack(lua: &Lua, args: &MultiValue, limit: i64, offset: i64) -> mlua::Result
         let text = format!("Start offset {shown} greater than input length {length}.");
         return Err(throw_at_caller(lua, &text));
     };
-    super::limits::charge_string(lua, rest.len())?;
+    super::charge::charge_string(lua, rest.len())?;
     let all = limit == 0 && offset == 0;
     let limit = if all { usize::MAX } else { usize::try_from(limit).unwrap_or(usize::MAX) };
     let mut input = unpack::Input::new(lua, rest);
     let mut values = input.values(limit)?;
     if !all {
-        let next = if input.left() == 0 { -1 } else { (text.len() - input.left()) as i64 };
+        let next = if input.bytes_left() == 0 { -1 } else { (text.len() - input.bytes_left()) as i64 };
         values.push_front(Value::Integer(next));
     }
     Ok(values)

@@ -2,9 +2,9 @@
 
 use mlua::{Lua, Table, Value};
 
+use super::super::charge::check_size;
 use super::super::convert::truncate;
-use super::super::host::throw_at_caller;
-use super::super::library::check_size;
+use super::super::error::throw_at_caller;
 use super::super::walk;
 
 /// Tables deeper than this are nil.
@@ -70,13 +70,13 @@ fn table(lua: &Lua, table: &Table, depth: usize, out: &mut Vec<u8>) -> mlua::Res
     if is_array {
         // Lua's own idea of the length: all places up to it are taken.
         let length = table.raw_len();
-        sized(length, [0x90, 0xdc, 0xdd], out);
+        write_sized(length, [0x90, 0xdc, 0xdd], out);
         for index in 1..=length {
             value(lua, &table.raw_get(index)?, depth + 1, out)?;
         }
         return Ok(());
     }
-    sized(entries, [0x80, 0xde, 0xdf], out);
+    write_sized(entries, [0x80, 0xde, 0xdf], out);
     let mut last = Value::Nil;
     while let Some((key, inner)) = walk::next(lua, table, &last)? {
         if walk::is_unordered(&key) {
@@ -106,7 +106,7 @@ fn survey(lua: &Lua, table: &Table) -> mlua::Result<(usize, bool)> {
     Ok((entries, is_array && most == entries as i64))
 }
 
-fn sized(length: usize, kinds: [u8; 3], out: &mut Vec<u8>) {
+fn write_sized(length: usize, kinds: [u8; 3], out: &mut Vec<u8>) {
     match length {
         0..16 => out.push(kinds[0] | length as u8),
         16..0x1_0000 => head(kinds[1], &(length as u16).to_be_bytes(), out),

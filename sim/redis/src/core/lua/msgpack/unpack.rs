@@ -2,9 +2,9 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::super::guarded::MAX_RESULTS;
-use super::super::host::{ScriptError, throw_at_caller};
-use super::super::limits::charge;
+use super::super::arguments::MAX_RESULTS;
+use super::super::charge::charge;
+use super::super::error::{ScriptError, throw_at_caller};
 use super::MAX_DEPTH;
 
 const TOO_MANY: &str =
@@ -36,7 +36,7 @@ impl<'a> Input<'a> {
     }
 
     /// Bytes that are left.
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn bytes_left(&self) -> usize {
         self.rest.len()
     }
 
@@ -93,8 +93,8 @@ impl<'a> Input<'a> {
                     *key = Some(value);
                     Ok(())
                 }
-                Some(Value::Nil) => Err(thrown(b"table index is nil")),
-                Some(Value::Number(number)) if number.is_nan() => Err(thrown(b"table index is NaN")),
+                Some(Value::Nil) => Err(thrown_error(b"table index is nil")),
+                Some(Value::Number(number)) if number.is_nan() => Err(thrown_error(b"table index is NaN")),
                 Some(key) => {
                     *missing -= 1;
                     table.raw_set(key, value)
@@ -121,19 +121,21 @@ impl<'a> Input<'a> {
             0xc0 => Value::Nil,
             0xc2 => Value::Boolean(false),
             0xc3 => Value::Boolean(true),
-            0xca => Value::Number(f64::from(f32::from_bits(self.unsigned(4)? as u32))),
-            0xcb => Value::Number(f64::from_bits(self.unsigned(8)?)),
-            0xcc..=0xcf => Value::Number(self.unsigned(1 << (kind & 3))? as i64 as f64),
-            0xd0 => Value::Integer(i64::from(self.unsigned(1)? as i8)),
-            0xd1 => Value::Integer(i64::from(self.unsigned(2)? as i16)),
-            0xd2 => Value::Integer(i64::from(self.unsigned(4)? as i32)),
-            0xd3 => Value::Number(self.unsigned(8)? as i64 as f64),
+            0xca => Value::Number(f64::from(f32::from_bits(self.read_unsigned(4)? as u32))),
+            0xcb => Value::Number(f64::from_bits(self.read_unsigned(8)?)),
+            0xcc..=0xcf => Value::Number(self.read_unsigned(1 << (kind & 3))? as i64 as f64),
+            0xd0 => Value::Integer(i64::from(self.read_unsigned(1)? as i8)),
+            0xd1 => Value::Integer(i64::from(self.read_unsigned(2)? as i16)),
+            0xd2 => Value::Integer(i64::from(self.read_unsigned(4)? as i32)),
+            0xd3 => Value::Number(self.read_unsigned(8)? as i64 as f64),
             0xd9..=0xdb => {
-                let length = self.unsigned(1 << (kind - 0xd9))?;
+                let length = self.read_unsigned(1 << (kind - 0xd9))?;
                 self.text(length as usize)?
             }
-            0xdc | 0xdd => return self.unsigned(2 << (kind & 1)).map(|length| Head::Array(length as u32)),
-            0xde | 0xdf => return self.unsigned(2 << (kind & 1)).map(|length| Head::Map(length as u32)),
+            0xdc | 0xdd => {
+                return self.read_unsigned(2 << (kind & 1)).map(|length| Head::Array(length as u32));
+            }
+            0xde | 0xdf => return self.read_unsigned(2 << (kind & 1)).map(|length| Head::Map(length as u32)),
             0x00..=0x7f | 0xe0.. => Value::Integer(i64::from(kind.cast_signed())),
             0xa0..=0xbf => self.text(usize::from(kind & 0x1f))?,
             0x90..=0x9f => return Ok(Head::Array(u32::from(kind & 0xf))),
@@ -148,7 +150,7 @@ impl<'a> Input<'a> {
         self.lua.create_string(bytes).map(Value::String)
     }
 
-    fn unsigned(&mut self, bytes: usize) -> mlua::Result<u64> {
+    fn read_unsigned(&mut self, bytes: usize) -> mlua::Result<u64> {
         Ok(self.take(bytes)?.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
     }
 
@@ -161,6 +163,6 @@ impl<'a> Input<'a> {
     }
 }
 
-fn thrown(text: &[u8]) -> mlua::Error {
+fn thrown_error(text: &[u8]) -> mlua::Error {
     mlua::Error::external(ScriptError::Thrown(text.to_vec()))
 }

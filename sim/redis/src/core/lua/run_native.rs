@@ -1,20 +1,17 @@
-//! Well-known scripts of locks, each with its twin in Rust: what the Lua does, without Lua.
+//! The native scripts of locks in Rust: what their Lua does, without Lua.
 //!
-//! A twin is chosen by its script's SHA1 and nothing else. It calls the same commands with the same arguments, in the
-//! same order and through the same door ([`Caller`]), so data, replication, the file, the observer and the replies are
-//! those of the script, errors included. Where the script's limits or the size of what it handles could matter, and
-//! where an argument is missing, Lua runs ([`Twin::can_stand_in`]). Two tests compare: every scenario of the catalogue
-//! with and without twins, and these scripts against a real Redis.
-//!
-//! Not there: twins of scripts that a user or another library sends. They are the interpreter's.
+//! Each calls the same commands with the same arguments, in the same order and through the same door ([`Caller`]), so
+//! data, replication, the file, the observer and the replies are those of the script, errors included. Where the
+//! script's limits or the size of what it handles could matter, and where an argument is missing, Lua runs
+//! ([`NativeScript::can_stand_in`]). Two tests compare: every scenario of the catalogue with and without native
+//! scripts, and these scripts against a real Redis.
 
-use std::sync::LazyLock;
-
+use super::call::Call;
 use super::caller::Caller;
 use super::convert;
 use super::limits::LIGHT_MEMORY;
-use super::run::Call;
-use super::script::{Script, digest};
+use super::native_scripts::{NativeBuffers, NativeScript};
+use super::script::Script;
 use crate::core::keyspace::Value;
 use crate::core::{Core, ScriptLimit, Session, WallMicros};
 use crate::resp::{OwnedArgs, integer, reply};
@@ -23,54 +20,6 @@ use crate::resp::{OwnedArgs, integer, reply};
 const SMALL: usize = 4 << 10;
 /// More instructions than any script here costs, even if every client there can be watches its key.
 const ENOUGH: u64 = 1_000_000;
-
-/// A script in Rust.
-#[derive(Debug)]
-pub(super) struct Twin {
-    source: &'static str,
-    /// The keys and arguments without which the script would handle a `nil`.
-    keys: usize,
-    arguments: usize,
-    /// What the script returns: an integer, or `false`. `Err`: the error that a command answered with.
-    run: fn(&mut Running<'_>) -> Result<Option<i64>, Raised>,
-}
-
-/// All of them, word for word as `lockimpl` sends them.
-static TWINS: [Twin; 4] = [
-    Twin {
-        source: "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
-        keys: 1,
-        arguments: 1,
-        run: compare_and_delete,
-    },
-    Twin {
-        source: "if redis.call('GET', KEYS[1]) == ARGV[1] then \
-                 return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
-                 return 0",
-        keys: 1,
-        arguments: 2,
-        run: extend,
-    },
-    Twin {
-        source: "local value = redis.call('GET', KEYS[1]) \
-                 if value == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
-                 if value then return 0 end \
-                 redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) \
-                 return 1",
-        keys: 1,
-        arguments: 2,
-        run: extend_or_set,
-    },
-    Twin {
-        source: "if redis.call('EXISTS', KEYS[1]) == 1 then return false end \
-                 local number = redis.call('INCR', KEYS[2]) \
-                 redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) \
-                 return number",
-        keys: 2,
-        arguments: 2,
-        run: claim_fenced,
-    },
-];
 
 fn compare_and_delete(node: &mut Running<'_>) -> Result<Option<i64>, Raised> {
     let (key, token) = (node.key(1), node.argument(1));
@@ -132,13 +81,6 @@ struct Running<'a> {
     reply: Vec<u8>,
 }
 
-/// A command being built, and its reply: kept for their memory, which is little ([`SMALL`]).
-#[derive(Debug, Default)]
-pub(crate) struct Buffers {
-    request: OwnedArgs,
-    reply: Vec<u8>,
-}
-
 impl<'a> Running<'a> {
     /// KEYS, counted from 1 as Lua does.
     fn key(&self, number: usize) -> &'a [u8] {
@@ -175,23 +117,27 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Twin {
-    /// The twin of the script with this name.
-    pub(super) fn of(sha: &[u8; 20]) -> Option<&'static Twin> {
-        static NAMES: LazyLock<[[u8; 20]; TWINS.len()]> =
-            LazyLock::new(|| std::array::from_fn(|index| digest(TWINS[index].source.as_bytes())));
-        NAMES.iter().position(|name| name == sha).map(|index| &TWINS[index])
+impl NativeScript {
+    /// What the script returns: an integer, or `false`. `Err`: the error that a command answered with.
+    fn execute(self, node: &mut Running<'_>) -> Result<Option<i64>, Raised> {
+        match self {
+            NativeScript::CompareAndDelete => compare_and_delete(node),
+            NativeScript::Extend => extend(node),
+            NativeScript::ExtendOrSet => extend_or_set(node),
+            NativeScript::ClaimFenced => claim_fenced(node),
+        }
     }
 
     /// Whether nobody can tell whether Lua ran.
-    fn can_stand_in(&self, core: &Core, session: &Session, call: &Call<'_>, size: usize) -> bool {
+    fn can_stand_in(self, core: &Core, session: &Session, call: &Call<'_>, size: usize) -> bool {
         let config = core.config();
         let is_long_enough = match config.script_limit {
             ScriptLimit::Instructions(all) => all >= ENOUGH,
             ScriptLimit::Time(_) => !config.busy_reply_threshold.is_zero(),
         };
         let value = core.databases[session.db].get(call.args.at(3)).map(|entry| &entry.value);
-        let has_all = call.keys >= self.keys && call.args.len() >= 3 + call.keys + self.arguments;
+        let (keys, arguments) = self.least_counts();
+        let has_all = call.keys >= keys && call.args.len() >= 3 + call.keys + arguments;
         let is_small = size <= SMALL
             && call.args.len() <= SMALL
             && value.and_then(Value::as_string).is_none_or(|value| value.len() <= SMALL);
@@ -204,7 +150,7 @@ impl Twin {
 
     /// Runs in the script's place and writes its reply; false, and nothing is done, if Lua has to.
     pub(super) fn run(
-        &self,
+        self,
         core: &mut Core,
         session: &Session,
         now: WallMicros,
@@ -216,10 +162,15 @@ impl Twin {
         if !self.can_stand_in(core, session, &call, size) {
             return false;
         }
-        let Buffers { request, reply } = std::mem::take(&mut core.twin_buffers);
-        let mut running =
-            Running { core, caller: Caller::new(session, now, call.read_only), call, request, reply };
-        match (self.run)(&mut running) {
+        let NativeBuffers { request, reply } = std::mem::take(&mut core.native_buffers);
+        let mut running = Running {
+            core,
+            caller: Caller::new(session, now, call.read_only, call.lookup),
+            call,
+            request,
+            reply,
+        };
+        match self.execute(&mut running) {
             Ok(Some(number)) => reply::integer(out, number),
             Ok(None) => reply::null(out, session.protocol),
             Err(Raised) => {
@@ -228,7 +179,7 @@ impl Twin {
             }
         }
         let Running { core, request, reply, .. } = running;
-        core.twin_buffers = Buffers { request, reply };
+        core.native_buffers = NativeBuffers { request, reply };
         true
     }
 }
@@ -236,20 +187,20 @@ impl Twin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{CoreConfig, ReplicationId};
+    use crate::core::lua::digest::digest;
+    use crate::core::{CoreConfig, ReplicationId, commands};
 
     fn core(config: CoreConfig) -> Core {
         Core::new(config, [1; 20], ReplicationId([2; 20]))
     }
 
-    /// Whether the n-th twin runs when called like this.
+    /// Whether the n-th native script runs when called like this.
     fn runs(core: &mut Core, index: usize, keys: usize, call: &[&str]) -> bool {
-        let twin = &TWINS[index];
-        let sha = digest(twin.source.as_bytes());
-        let script = Script::parse(twin.source.as_bytes(), sha).expect("it has no flags");
+        let source = NativeScript::ALL[index].source().as_bytes();
+        let script = Script::parse(source, digest(source)).expect("it has no flags");
         let args: OwnedArgs = call.iter().collect();
-        let call = Call { args: &args.args(), keys, read_only: false };
-        let found = script.twin.expect("it is known by its name");
+        let call = Call { args: &args.args(), keys, read_only: false, lookup: commands::lookup };
+        let found = script.native.expect("it is known by its name");
         found.run(core, &Session::default(), WallMicros(0), &script, call, &mut Vec::new())
     }
 
