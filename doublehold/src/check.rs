@@ -43,6 +43,8 @@
 //! assert!(checked.count(Predicate::WR).violated > 0, "{checked}");
 //! # Ok::<(), doublehold::check::CheckError>(())
 //! ```
+//!
+//! Decision: "You test your own lock in a crate of your own" (docs/decisions/locks.md).
 
 mod checked;
 pub(crate) mod names;
@@ -292,7 +294,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             let plan =
                 Plan::from_report(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
             for (ending, text) in [("txt", &text), ("plan", &plan)] {
-                files.push(write(&stem.with_added_extension(ending), text)?);
+                // A seed stands after the last dot of the stem, so `with_extension` would take it off.
+                let mut path = stem.clone().into_os_string();
+                path.push(format!(".{ending}"));
+                files.push(write(Path::new(&path), text)?);
             }
         }
         Ok(BadRun { report, text, files, shrunk: None })

@@ -89,6 +89,8 @@ enum Command {
     Serve(commands::serve::Arguments),
     /// Print a script that lets a shell complete commands and options
     Completions(commands::completions::Arguments),
+    /// Write the manual pages into a folder
+    Man(commands::man::Arguments),
 }
 
 /// The status for bad usage, files and I/O; clap's own choice too.
@@ -156,5 +158,6 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Completions(arguments) => commands::completions::execute(&arguments, Cli::command()),
+        Command::Man(arguments) => commands::man::execute(&arguments, Cli::command()),
     }
 }

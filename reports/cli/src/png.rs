@@ -3,12 +3,16 @@
 //! The bytes do not depend on the machine: no other font is looked for. Characters that DejaVu Sans does not have (it
 //! has Latin, Greek, Cyrillic, Arabic, Hebrew and many signs, and no Chinese) are drawn as boxes. The font is drawn in
 //! its regular weight only: a bold one would add as much again to the program.
+//!
+//! Decision: "PNG files use a font that is inside the program" (docs/decisions/pictures.md).
 
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{ImageHrefResolver, Options as Reading, Tree, fontdb};
 use thiserror::Error;
+
+use crate::error::CliError;
 
 /// Pixels for each of the figure's: small text can be read on a slide.
 const SHARPNESS: f64 = 2.0;
@@ -27,6 +31,11 @@ pub(crate) enum PngError {
     /// The picture could not be written as PNG.
     #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
+}
+
+/// Accepts: this program was built with PNG files.
+pub(crate) fn require(_asked: &str) -> Result<(), CliError> {
+    Ok(())
 }
 
 /// Draws the text of an SVG as PNG.

@@ -9,6 +9,7 @@ pub(crate) mod judge;
 pub(crate) mod kind_hints;
 pub(crate) mod list;
 pub(crate) mod locks;
+pub(crate) mod man;
 pub(crate) mod merge;
 mod node_options;
 pub(crate) mod replay;

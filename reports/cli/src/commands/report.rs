@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
-use crate::png::png;
+use crate::png::{png, require};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    if arguments.png {
+        require("`--png`")?;
+    }
     let materials = arguments.folders.iter().map(|folder| material(folder)).collect::<Result<Vec<_>, _>>()?;
     let beside = folder_of(&arguments.folders[0]);
     let folder = Folder::open("the report", arguments.out.as_ref().unwrap_or(&beside))?;

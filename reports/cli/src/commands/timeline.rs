@@ -11,7 +11,7 @@ use doublehold_text::shorten;
 
 use crate::error::CliError;
 use crate::output::{OutputFile, Written};
-use crate::png::png;
+use crate::png::{png, require};
 
 /// A figure to be written.
 pub(crate) struct TimelineFile {
@@ -34,6 +34,9 @@ impl TimelineFile {
     /// Opens the file before the run. An ending that is not known is refused.
     pub(crate) fn open(path: &str) -> Result<TimelineFile, CliError> {
         let form = form_of(path)?;
+        if form == Form::Png {
+            require(&format!("`--timeline {}`", shorten(path)))?;
+        }
         Ok(TimelineFile { form, file: OutputFile::create("the timeline", path)? })
     }
 

@@ -8,6 +8,7 @@ mod check_green;
 mod check_refused;
 mod checked;
 mod cli;
+mod commands_page;
 mod completions;
 mod engines;
 mod estimate;

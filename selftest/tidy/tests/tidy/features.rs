@@ -8,8 +8,8 @@ use std::process::Command;
 
 use super::root;
 
-/// Crates of ours that differ: properties are for tests only, and the crate of features is empty.
-const DIFFER: [&str; 2] = ["doublehold ", "doublehold-features "];
+/// Crates of ours that differ: properties and PNG files are for tests only, and the crate of features is empty.
+const DIFFER: [&str; 3] = ["doublehold ", "doublehold-cli ", "doublehold-features "];
 
 /// Returns every package with its features, as cargo takes them for these packages and kinds of dependencies:
 /// `name version|a,b`.
