@@ -2,6 +2,8 @@
 //!
 //! Beside the trace and not in it: nothing here is hashed, counted or written to a trace's file, so a run that is
 //! captured is the run that is not. Costs memory in proportion to what is sent, and only where somebody asked.
+//!
+//! Decision: "A picture reads messages from the bytes that were sent" (docs/decisions/pictures.md).
 
 use crate::clock::Clocks;
 use crate::time::SimTime;

@@ -6,6 +6,9 @@
 //!
 //! [`Kernel`] is what handles point to. Its two halves are borrowed apart on purpose: waking a task while the state
 //! is borrowed only pushes onto the ready queue. Code under test runs only while neither is borrowed.
+//!
+//! Decision: "A run ends when its clients are done and their messages have arrived" (docs/decisions/world.md).
+//! Decision: "Kernel handles use `fragile`" (docs/decisions/world.md).
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -163,8 +166,11 @@ impl Kernel {
     /// Takes one ready task, and says whether it may run.
     fn pick(&self) -> Option<(Runnable<Process>, Gate)> {
         let mut ready = self.ready.borrow_mut();
+        if ready.is_empty() {
+            return None;
+        }
         let mut state = self.state.borrow_mut();
-        if ready.is_empty() || state.spent_budget().is_some() {
+        if state.spent_budget().is_some() {
             return None;
         }
         let runnable = ready.take(&mut state.schedule)?;

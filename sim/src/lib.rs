@@ -57,6 +57,8 @@
 //!
 //! Code takes no time of its own (a server may sleep for the time a command takes), bandwidth is unlimited, and
 //! machines never come back with another address. The kernel has never heard of Redis or of locks.
+//!
+//! Decision: "Both worlds share the code for clocks, fault times, host lives and disks" (docs/decisions/engines.md).
 
 mod apply;
 mod capture;

@@ -7,6 +7,8 @@
 //!
 //! Not counted: what code under test holds in its own variables. Measured with scenarios, a process takes about as much
 //! as is counted if the trace is kept, and a fifth to three quarters of it otherwise.
+//!
+//! Decision: "Memory is counted, not measured" (docs/decisions/world.md).
 
 use crate::disk::Disk;
 use crate::kernel::State;

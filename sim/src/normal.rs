@@ -8,6 +8,8 @@
 //!
 //! Wichura's rational approximations (AS 241) are closer than any use needs, and take a logarithm, two polynomials of
 //! degree seven and a division; a run draws a delay for every message.
+//!
+//! Decision: "Log-normal delays use integer arithmetic only" (docs/decisions/world.md).
 
 mod points;
 

@@ -2,6 +2,8 @@
 //!
 //! It has a type of its own so that a host cannot be asked for true time at all. It is host zero, beyond all faults,
 //! and leaves no mark in the trace: a run that is watched is the run that is not.
+//!
+//! Decision: "The observer is host 0" (docs/decisions/world.md).
 
 use std::future::Future;
 

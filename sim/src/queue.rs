@@ -28,6 +28,7 @@ pub(crate) struct EventQueue {
 const FIRST_ORDINARY: u64 = 1 << 63;
 
 impl EventQueue {
+    #[inline]
     pub(crate) fn push(&mut self, at: SimTime, what: Pending) {
         self.sequence += 1;
         self.insert(Scheduled::new(at, self.sequence, what));
@@ -39,6 +40,7 @@ impl EventQueue {
         self.insert(Scheduled::new(now, self.first_sequence, what));
     }
 
+    #[inline]
     fn insert(&mut self, event: Scheduled) {
         let mut place = self.heap.len();
         self.heap.push(event);
@@ -144,6 +146,7 @@ pub(crate) struct ReadyQueue {
 }
 
 impl ReadyQueue {
+    #[inline]
     pub(crate) fn push(&mut self, runnable: Runnable<Process>) {
         if runnable.metadata().host == OBSERVER {
             self.observing.push_back(runnable);
@@ -157,6 +160,7 @@ impl ReadyQueue {
     }
 
     /// The next one, chosen by the schedule stream when there is a choice.
+    #[inline]
     pub(crate) fn take(&mut self, schedule: &mut Stream) -> Option<Runnable<Process>> {
         if let Some(first) = self.observing.pop_front() {
             return Some(first);

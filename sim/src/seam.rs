@@ -5,6 +5,8 @@
 //! can be asked for the same run and their answers compared.
 //!
 //! Nothing here says in which order tasks run or how a network behaves: there two simulators may differ.
+//!
+//! Decision: "The seam between engines is a simulated world" (docs/decisions/engines.md).
 
 use std::borrow::Cow;
 use std::future::Future;

@@ -18,6 +18,7 @@ pub(crate) struct Key<T> {
 pub(crate) struct Slots<T>(Slab<T>);
 
 impl<T> Key<T> {
+    #[inline(always)]
     fn new(slot: usize) -> Key<T> {
         let slot = u32::try_from(slot).expect("memory ends before four billion slots do");
         Key { slot, of: PhantomData }
@@ -25,10 +26,12 @@ impl<T> Key<T> {
 }
 
 impl<T> Slots<T> {
+    #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> Key<T> {
         Key::new(self.0.insert(value))
     }
 
+    #[inline(always)]
     pub(crate) fn remove(&mut self, key: Key<T>) -> T {
         self.0.remove(key.slot as usize)
     }
@@ -54,12 +57,14 @@ impl<T> Slots<T> {
 impl<T> Index<Key<T>> for Slots<T> {
     type Output = T;
 
+    #[inline(always)]
     fn index(&self, key: Key<T>) -> &T {
         &self.0[key.slot as usize]
     }
 }
 
 impl<T> IndexMut<Key<T>> for Slots<T> {
+    #[inline(always)]
     fn index_mut(&mut self, key: Key<T>) -> &mut T {
         &mut self.0[key.slot as usize]
     }

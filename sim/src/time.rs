@@ -65,6 +65,8 @@ impl fmt::Display for SimTime {
 }
 
 /// A duration in whole nanoseconds, saturating at `u64::MAX`.
+#[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    let whole = duration.as_secs().checked_mul(1_000_000_000);
+    whole.and_then(|whole| whole.checked_add(u64::from(duration.subsec_nanos()))).unwrap_or(u64::MAX)
 }

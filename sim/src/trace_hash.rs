@@ -55,7 +55,7 @@ impl Rolling {
         TraceHash(self.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn mix(&mut self, word: u64) {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 ÷ golden ratio
         let product = u128::from(self.0 ^ word) * u128::from(ODD);
@@ -63,9 +63,11 @@ impl Rolling {
         self.0 = (product as u64 ^ (product >> 64) as u64).wrapping_add(word.rotate_left(23));
     }
 
-    #[inline]
+    #[inline(always)]
     fn mix_all<const WORDS: usize>(&mut self, words: [u64; WORDS]) {
-        words.into_iter().for_each(|word| self.mix(word));
+        for word in &words {
+            self.mix(*word);
+        }
     }
 
     /// Takes in one event. The numbers of the kinds are part of the rules: a new kind gets the next one.

@@ -69,11 +69,14 @@ pub trait LockConfig: Sized {
     /// The list of its switches.
     fn switches() -> Vec<Switch> {
         let nothing = Switches::new();
-        let mut form = Form::new(&nothing);
+        let mut form = Form { described: Some(Vec::new()), ..Form::new(&nothing) };
         Self::read(&mut form);
-        form.switches
+        form.described.unwrap_or_default()
     }
 }
+
+/// Room for the names of most locks' switches.
+const NAMES_USUAL: usize = 40;
 
 /// A lock without switches.
 impl LockConfig for () {
@@ -102,28 +105,32 @@ impl RenewEvery {
     }
 }
 
-/// What a lock's switches are read from. It remembers what it was asked for: that is the list of switches.
+/// Reads a lock's switches. It remembers what it was asked for: that is the list of switches.
 #[derive(Debug)]
 pub struct Form<'a> {
     chosen: &'a Switches,
-    switches: Vec<Switch>,
+    names: Vec<&'static str>,
+    /// The list, where somebody wants it. Each process of each run reads switches, and none of them lists any.
+    described: Option<Vec<Switch>>,
     refused: Option<SwitchError>,
 }
 
 impl Form<'_> {
     fn new(chosen: &Switches) -> Form<'_> {
-        Form { chosen, switches: Vec::new(), refused: None }
+        Form { chosen, names: Vec::with_capacity(NAMES_USUAL), described: None, refused: None }
     }
 
     /// On or off.
     pub fn flag(&mut self, name: &'static str, default: bool, meaning: &'static str) -> bool {
         let flag = |value: &Value| if let Value::Flag(flag) = value { Some(*flag) } else { None };
-        self.ask(switch(name, meaning, Some(Kind::Flag), Some(default.into())), flag).unwrap_or(default)
+        let asked = || switch(name, meaning, Some(Kind::Flag), Some(default.into()));
+        self.ask(name, asked, flag).unwrap_or(default)
     }
 
     /// A length of time, which may be zero.
     pub fn duration(&mut self, name: &'static str, default: Duration, meaning: &'static str) -> Duration {
-        self.ask(switch(name, meaning, Some(Kind::Duration), Some(default.into())), span).unwrap_or(default)
+        let asked = || switch(name, meaning, Some(Kind::Duration), Some(default.into()));
+        self.ask(name, asked, span).unwrap_or(default)
     }
 
     /// A length of time that is not zero.
@@ -133,8 +140,8 @@ impl Form<'_> {
         default: Duration,
         meaning: &'static str,
     ) -> Duration {
-        let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(default.into()));
-        self.ask(asked, positive_span).unwrap_or(default)
+        let asked = || switch(name, meaning, Some(Kind::PositiveDuration), Some(default.into()));
+        self.ask(name, asked, positive_span).unwrap_or(default)
     }
 
     /// A timeout, or the word `none`: wait for ever.
@@ -144,19 +151,23 @@ impl Form<'_> {
         default: Option<Duration>,
         meaning: &'static str,
     ) -> Option<Duration> {
-        let value = default.map_or(NONE.into(), Value::from);
-        let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(value));
+        let asked = || {
+            let value = default.map_or(NONE.into(), Value::from);
+            let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(value));
+            Switch { words: vec![NONE], ..asked }
+        };
         let timeout = |value: &Value| match value {
             Value::Word(word) if word == NONE => Some(None),
             value => positive_span(value).map(Some),
         };
-        self.ask(Switch { words: vec![NONE], ..asked }, timeout).unwrap_or(default)
+        self.ask(name, asked, timeout).unwrap_or(default)
     }
 
     /// Asks for the time between two of something: a fixed one, after so much of the ttl, or the word `none`, which
     /// is the default: never.
     pub(crate) fn interval(&mut self, name: &'static str, meaning: &'static str) -> Option<RenewEvery> {
-        let asked = switch(name, meaning, Some(Kind::Interval), Some(NONE.into()));
+        let asked =
+            || Switch { words: vec![NONE], ..switch(name, meaning, Some(Kind::Interval), Some(NONE.into())) };
         let interval = |value: &Value| match value {
             Value::Word(word) if word == NONE => Some(None),
             Value::Ratio(ratio) if (1..ratio.denominator.get()).contains(&ratio.numerator) => {
@@ -164,7 +175,7 @@ impl Form<'_> {
             }
             value => positive_span(value).map(|every| Some(RenewEvery::Fixed(every))),
         };
-        self.ask(Switch { words: vec![NONE], ..asked }, interval).flatten()
+        self.ask(name, asked, interval).flatten()
     }
 
     /// A fraction below one.
@@ -173,7 +184,8 @@ impl Form<'_> {
             Value::Ratio(ratio) if ratio.numerator < ratio.denominator.get() => Some(*ratio),
             _ => None,
         };
-        self.ask(switch(name, meaning, Some(Kind::Ratio), Some(default.into())), ratio).unwrap_or(default)
+        let asked = || switch(name, meaning, Some(Kind::Ratio), Some(default.into()));
+        self.ask(name, asked, ratio).unwrap_or(default)
     }
 
     /// A whole number from `least` to `most`.
@@ -186,7 +198,8 @@ impl Form<'_> {
     ) -> u64 {
         let kind = Kind::Number { least, most: Most::Fixed(most) };
         let within = |value: &Value| number(value).filter(|number| (least..=most).contains(number));
-        self.ask(switch(name, meaning, Some(kind), Some(default.into())), within).unwrap_or(default)
+        let asked = || switch(name, meaning, Some(kind), Some(default.into()));
+        self.ask(name, asked, within).unwrap_or(default)
     }
 
     /// A whole number of which there is none if nobody names one.
@@ -196,15 +209,15 @@ impl Form<'_> {
         (least, most): (u64, Most),
         meaning: &'static str,
     ) -> Option<u64> {
-        self.ask(switch(name, meaning, Some(Kind::Number { least, most }), None), |value| {
-            number(value).filter(|number| *number >= least)
-        })
+        let asked = || switch(name, meaning, Some(Kind::Number { least, most }), None);
+        self.ask(name, asked, |value| number(value).filter(|number| *number >= least))
     }
 
     /// One of several words.
     pub fn choice<T: Choice>(&mut self, name: &'static str, default: T, meaning: &'static str) -> T {
-        let asked = switch(name, meaning, None, Some(word_of(default).into()));
-        self.ask(Switch { words: words::<T>(), ..asked }, parse_word).unwrap_or(default)
+        let asked =
+            || Switch { words: words::<T>(), ..switch(name, meaning, None, Some(word_of(default).into())) };
+        self.ask(name, asked, parse_word).unwrap_or(default)
     }
 
     /// One of several words, or a number from 1 up to as many as there are nodes.
@@ -216,30 +229,41 @@ impl Form<'_> {
         meaning: &'static str,
     ) -> T {
         let kind = Kind::Number { least: 1, most: Most::Nodes };
-        let asked = switch(name, meaning, Some(kind), Some(word_of(default).into()));
+        let asked = || Switch {
+            words: words::<T>(),
+            ..switch(name, meaning, Some(kind), Some(word_of(default).into()))
+        };
         let read = |value: &Value| match number(value) {
             Some(number) => usize::try_from(number).ok().filter(|number| *number > 0).map(&votes),
             None => parse_word(value),
         };
-        self.ask(Switch { words: words::<T>(), ..asked }, read).unwrap_or(default)
+        self.ask(name, asked, read).unwrap_or(default)
     }
 
     /// The switch that was asked for last does nothing without this one.
     pub fn needs(&mut self, other: &'static str) {
-        if let Some(last) = self.switches.last_mut() {
+        if let Some(last) = self.described.as_mut().and_then(|described| described.last_mut()) {
             last.needs = Some(other);
         }
     }
 
-    fn ask<T>(&mut self, switch: Switch, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        let chosen = self.chosen.get(switch.name);
+    fn ask<T>(
+        &mut self,
+        name: &'static str,
+        describe: impl Fn() -> Switch,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Option<T> {
+        let chosen = self.chosen.get(name);
         let read = chosen.and_then(read);
         if let Some(value) = chosen.filter(|_| read.is_none()) {
             let refused =
-                SwitchError::Value { switch: switch.name, value: value.to_string(), takes: switch.takes() };
+                SwitchError::Value { switch: name, value: value.to_string(), takes: describe().takes() };
             self.refused.get_or_insert(refused);
         }
-        self.switches.push(switch);
+        self.names.push(name);
+        if let Some(described) = &mut self.described {
+            described.push(describe());
+        }
         read
     }
 
@@ -247,12 +271,11 @@ impl Form<'_> {
         if let Some(refused) = self.refused {
             return Err(refused);
         }
-        let known = |name: &str| self.switches.iter().any(|switch| switch.name == name);
+        let known = |name: &str| self.names.contains(&name);
         match self.chosen.iter().find(|(name, _)| !known(name)) {
             None => Ok(()),
             Some((unknown, _)) => {
-                let names: Vec<String> =
-                    self.switches.iter().map(|switch| format!("`{}`", switch.name)).collect();
+                let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
                 let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
                 Err(SwitchError::Unknown { switch: unknown.to_owned(), known })
             }

@@ -7,6 +7,8 @@
 //!
 //! Not modelled: comments and other lines of one's own, which Redis leaves where they are and a node refuses, and the
 //! moment in which the new file is whole and not yet renamed.
+//!
+//! Decision: "A node keeps its new role after a restart, as with Sentinel" (docs/decisions/redis.md).
 
 use crate::config::BootError;
 use crate::core::{Core, CoreConfig, Role};

@@ -16,6 +16,8 @@
 //!
 //! Not modelled: agreeing on a failover, configuration epochs (of two promotions on the two sides of a cut the order
 //! that arrives last counts), looking after a node once it was told, and closing the clients of a demoted node.
+//!
+//! Decision: "A failover is an order to an operator, who sends ordinary commands" (docs/decisions/redis.md).
 
 use std::collections::BTreeMap;
 use std::fmt;

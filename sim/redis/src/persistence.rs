@@ -14,6 +14,8 @@
 //! Not modelled: RDB beside the file, the multi-part layout and rewriting of Redis 7 (the file only grows, except when
 //! a full resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under
 //! every policy, where Redis under `everysec` would go on and refuse writes.
+//!
+//! Decision: "`everysec` loses less than its name says" (docs/decisions/redis.md).
 
 use std::future::poll_fn;
 use std::sync::Arc;

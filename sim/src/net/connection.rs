@@ -209,7 +209,8 @@ impl State {
         into: &mut tokio::io::ReadBuf<'_>,
         waker: &Waker,
     ) -> Transfer {
-        let end = self.end_of(key, side);
+        let [opener, accepter] = &mut self.net.connections[key].ends;
+        let (end, sender) = if side == Side::Opener { (opener, accepter) } else { (accepter, opener) };
         let available = &end.inbox[end.read..];
         let count = available.len().min(into.remaining());
         if count > 0 {
@@ -219,7 +220,6 @@ impl State {
                 end.inbox.clear();
                 end.read = 0;
             }
-            let sender = self.end_of(key, side.other());
             sender.in_flight -= count;
             if let Some(writer) = sender.writer.take() {
                 writer.wake();
@@ -230,7 +230,10 @@ impl State {
             Some(End::Finished) => Transfer::Done(0),
             Some(how) => Transfer::Broken(how),
             None => {
-                end.reader = Some(waker.clone());
+                match &mut end.reader {
+                    Some(reader) => reader.clone_from(waker),
+                    none => *none = Some(waker.clone()),
+                }
                 Transfer::Wait
             }
         }

@@ -13,6 +13,9 @@
 //!
 //! A middlebox between two hosts can reset both ends. It may stand anywhere on the way, so its resets take no time, and
 //! what is on the way never arrives.
+//!
+//! Decision: "A crash closes sockets and does not reset them" (docs/decisions/world.md).
+//! Decision: "A reset is not part of the byte stream" (docs/decisions/world.md).
 
 use std::collections::BTreeSet;
 

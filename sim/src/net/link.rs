@@ -4,6 +4,8 @@
 //! a cut is, no scenario says; had one instant counted alone, a cut shorter than the delay would miss a message that
 //! was sent into it (if the arrival counts) or one that arrives in it (if the departure does), and a fault that strikes
 //! right before a message would differ from one that strikes right after it at the same instant.
+//!
+//! Decision: "A cut holds every message that is on its way while it lasts" (docs/decisions/world.md).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

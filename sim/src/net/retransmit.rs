@@ -3,6 +3,8 @@
 //! A transmission is lost by chance, or it arrives at a cut link or at a machine that is off or suspended. Each
 //! direction of a connection then has one retransmission timer. After a loss it runs at once; behind a cut it would
 //! only send for nothing, so it is set when the way is free again, for the instant at which TCP would try next.
+//!
+//! Decision: "Retransmission times are exact" (docs/decisions/world.md).
 
 use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
 use super::{USER_TIMEOUT, link};

@@ -30,8 +30,10 @@ struct Estimate {
 }
 
 impl RoundTrip {
+    #[inline(always)]
     pub(super) fn measure(&mut self, round_trip: Duration) {
-        let sample = nanos(round_trip.min(MOST));
+        const MOST_NS: u64 = MOST.as_secs() * 1_000_000_000;
+        let sample = nanos(round_trip).min(MOST_NS);
         self.0 = Some(match self.0 {
             None => Estimate { smoothed_ns: sample, variation_ns: sample / 2 },
             Some(Estimate { smoothed_ns, variation_ns }) => Estimate {

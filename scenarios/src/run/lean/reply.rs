@@ -3,12 +3,18 @@
 //! Assumes that replies arrive nearly whole: a reply of which bytes are missing is read again from its start when there
 //! are more. Does not read RESP3, which a lean connection never asks for.
 
+use std::cell::RefCell;
 use std::task::{Poll, ready};
 
 use redis::{ErrorKind, RedisError, RedisResult, Value};
 
 /// As deep as redis-rs reads arrays in arrays.
 const DEPTH_MAX: usize = 100;
+
+std::thread_local! {
+    /// The bytes of the last error on this thread, and the error.
+    static LAST_ERROR: RefCell<Option<(Vec<u8>, Value)>> = const { RefCell::new(None) };
+}
 
 /// Takes the first reply off `bytes`; takes nothing while some of its bytes are missing. An error if they are no reply.
 ///
@@ -29,8 +35,8 @@ fn value(rest: &mut &[u8], depth: usize) -> Poll<RedisResult<Value>> {
     Poll::Ready(Ok(match kind {
         b'+' if line == b"OK" => Value::Okay,
         b'+' => Value::SimpleString(text(line)?.to_owned()),
-        // Only redis-rs can make an error of its own from a node's. Errors are rare enough for its parser.
-        b'-' => redis::parse_redis_value(&whole[..whole.len() - rest.len()])?,
+        // Only redis-rs can make an error of its own from a node's.
+        b'-' => parse_error(&whole[..whole.len() - rest.len()])?,
         b':' => Value::Int(number(line)?),
         b'$' => match length(line)? {
             None => Value::Nil,
@@ -52,6 +58,19 @@ fn value(rest: &mut &[u8], depth: usize) -> Poll<RedisResult<Value>> {
         },
         _ => return Poll::Ready(Err(malformed_reply("a reply of a kind that RESP2 does not have"))),
     }))
+}
+
+/// Returns the error that redis-rs makes of these bytes, and keeps the last one: its parser clears 8 kB for each, and
+/// nearly always the next error is the same, of a script that the node does not have.
+fn parse_error(bytes: &[u8]) -> RedisResult<Value> {
+    LAST_ERROR.with_borrow_mut(|last| match last {
+        Some((known, error)) if known == bytes => Ok(error.clone()),
+        _ => {
+            let error = redis::parse_redis_value(bytes)?;
+            *last = Some((bytes.to_vec(), error.clone()));
+            Ok(error)
+        }
+    })
 }
 
 /// Takes one line off the front: its first byte and the others, without the line end.

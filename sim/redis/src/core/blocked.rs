@@ -4,6 +4,9 @@
 //! are served, first come, first served. What one gets is taken by a command of its own, with a unit of its own in the
 //! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
 //! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
+//!
+//! Decision: "The core serves waiting clients as soon as the command that created their key is done"
+//! (docs/decisions/redis.md).
 
 use super::context::Context;
 use super::session::SessionKind;

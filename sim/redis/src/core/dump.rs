@@ -1,4 +1,6 @@
 //! A value as the command that makes it: for a full resynchronisation and for an append-only file that is rewritten.
+//!
+//! Decision: "A full resync sends commands, and the append-only file is one file" (docs/decisions/redis.md).
 
 use super::keyspace::Value;
 use crate::resp::{double, reply};

@@ -7,6 +7,8 @@
 //! Not modelled: the memory that brings it about, and a choice among keys. Whoever calls it has them all evicted, or
 //! all that have a lifetime, as the policies `allkeys-*` and `volatile-*` come to when what fills the memory goes on;
 //! `maxmemory` by itself refuses writes (`noeviction`).
+//!
+//! Decision: "A node evicts keys when the scenario says so" (docs/decisions/redis.md).
 
 use super::keyspace::Database;
 use super::observer::Stored;

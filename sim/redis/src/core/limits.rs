@@ -8,6 +8,8 @@
 //!
 //! Not modelled: that a full node evicts by itself (the policy is always `noeviction`); what eviction leaves is in
 //! `eviction.rs`.
+//!
+//! Decision: "A served node has memory limits; a simulated node has Redis's defaults" (docs/decisions/redis.md).
 
 use std::time::Duration;
 

@@ -11,6 +11,8 @@
 //! of the array with which the command answers; it stands before it here.
 //!
 //! Also not modelled: the classes of modules and streams. They can be set and nothing is told of them.
+//!
+//! Decision: "The `expired` event comes when the key is deleted" (docs/decisions/redis.md).
 
 use super::Core;
 use super::commands::pattern;

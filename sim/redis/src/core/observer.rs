@@ -1,4 +1,6 @@
 //! What a checker or a fault trigger learns about a node, as it happens.
+//!
+//! Decision: "The observer gets a copy of a list, set or sorted set before each change" (docs/decisions/redis.md).
 
 use std::fmt;
 

@@ -5,6 +5,8 @@
 //! as a whole or waits as a whole, and one that pauses others ends first.
 //!
 //! Not modelled: what a replica acknowledges while it is paused (nothing; in Redis, the offset at which it stands).
+//!
+//! Decision: "CLIENT PAUSE delays a request until it can run" (docs/decisions/redis.md).
 
 use super::command::{CommandSpec, MAY_REPLICATE, WRITE};
 use super::commands::scripting;

@@ -6,6 +6,8 @@
 //!
 //! A push and the replies to a session's own commands keep their order if the node takes the outbox before it executes
 //! the session's next command. What a session's own command pushes to it goes straight to where its reply is.
+//!
+//! Decision: "Pushes wait in the outbox of their connection" (docs/decisions/redis.md).
 
 use super::Core;
 

@@ -3,6 +3,8 @@
 //! A cursor is the place of the first name that was not returned yet. Names keep their places whatever is added or
 //! removed meanwhile, so a name that is there all the time is passed exactly once, and a round ends. Redis' cursors are
 //! other numbers, with the same promises. Names at the same place come together, or a cursor could not tell them apart.
+//!
+//! Decision: "A SCAN cursor is the place of the next key" (docs/decisions/redis.md).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,6 @@
 //! How long a script may run and how much memory it may take, and what is told when it met a limit.
+//!
+//! Decision: "A script that meets a limit ends the run, and the message names the script" (docs/decisions/redis.md).
 
 use std::fmt;
 use std::sync::Arc;

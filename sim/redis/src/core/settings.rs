@@ -5,6 +5,9 @@
 //! that it has and to no other: a node that says `OK` and goes on as before would be a lie.
 //!
 //! Settings that a node obeys are in `commands::server`. Not kept: those of TLS and of clusters.
+//!
+//! Decision: "A node accepts settings without effect, and refuses settings that it cannot obey"
+//! (docs/decisions/redis.md).
 
 use std::collections::BTreeMap;
 

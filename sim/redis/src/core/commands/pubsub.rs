@@ -5,6 +5,8 @@
 //! a client misses while it is not connected, nobody keeps.
 //!
 //! Not modelled: the slots of shard channels. Events of keys are in `notify`.
+//!
+//! Decision: "A published message goes to subscribers and replicas, never to disk" (docs/decisions/redis.md).
 
 use super::pattern;
 use crate::core::context::{Context, LOOK_BYTES};

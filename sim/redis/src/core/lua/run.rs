@@ -3,6 +3,8 @@
 //! A script starts in its thread's shared state. How much memory that has left depends on what ran there before, so a
 //! script that needs more than a little of it is started again in a state of its own ([`super::calls`]), where
 //! everything is as it is for every run of this script.
+//!
+//! Decision: "All scripts of a thread share one Lua state, and no script can notice" (docs/decisions/redis.md).
 
 use std::cell::RefCell;
 

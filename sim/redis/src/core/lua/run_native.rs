@@ -5,6 +5,8 @@
 //! script's limits or the size of what it handles could matter, and where an argument is missing, Lua runs
 //! ([`NativeScript::can_stand_in`]). Two tests compare: every scenario of the catalogue with and without native
 //! scripts, and these scripts against a real Redis.
+//!
+//! Decision: "The scripts of our own locks run in Rust, with the same result as in Lua" (docs/decisions/redis.md).
 
 use super::call::Call;
 use super::caller::Caller;
