@@ -5,7 +5,8 @@
 //! - [`check`]: your own lock, tried in a world from many seeds
 //! - `property`: your own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`findings`]: the results of a search, in words
-//! - [`nondeterminism`]: finds what reaches into runs from outside the simulation: real time, and state kept between runs
+//! - [`nondeterminism`]: finds what reaches into runs from outside the simulation: real time, and state kept between
+//!   runs
 //!
 //! Pictures and texts of runs come from `doublehold-render`; the program is `doublehold-cli`.
 

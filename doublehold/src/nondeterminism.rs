@@ -19,6 +19,8 @@
 //!
 //! Not seen: a real clock that is read and changes nothing in any of these runs; a loop that spins until another thread
 //! is done. Waits are seen where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
+//!
+//! Decision: "A lock that reaches out of the simulation does not pass" (docs/decisions/locks.md).
 
 mod slow;
 

@@ -117,8 +117,7 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
 }
 
 /// The place at which such a scenario, or a change to it, says what is at a path such as `faults.0`, or else above
-/// that;
-/// `None` where it says nothing of it.
+/// that; `None` where it says nothing of it.
 ///
 /// ```
 /// let place = doublehold_scenarios::catalog::place_of("lease-pause", &[], "faults.0.for").unwrap();

@@ -5,6 +5,10 @@
 //! A plan names the hash rules that its run was made under: what a trace's digest is made of. Under the same rules a
 //! replay must come to the same digest, whatever version of the program runs it. Under others only verdicts can be
 //! compared, and a replay says so. The version of the program is in a plan for its reader.
+//!
+//! Decision: "A plan names its engine unless it is the kernel" (docs/decisions/engines.md).
+//! Decision: "A plan contains the seed of its run" (docs/decisions/scenarios.md).
+//! Decision: "A plan names its hash rules, and these decide how a replay compares" (docs/decisions/scenarios.md).
 
 use std::collections::BTreeMap;
 

@@ -41,8 +41,7 @@ impl Guests {
     }
 
     /// A process, as a client for [`Sim::client`]. The client ends when `main` does, with its result, and everything
-    /// that
-    /// `main` has spawned ends with it.
+    /// that `main` has spawned ends with it.
     ///
     /// `main` runs on a runtime of its own: `tokio::spawn`, `tokio::time` and whatever builds on them work there as
     /// ever. turmoil's `net` does not; [`Guest::connect`] gives a stream over turmoil's network.

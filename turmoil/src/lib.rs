@@ -47,6 +47,9 @@
 //! take no time. Time moves in turmoil's ticks: a byte waits for the next on its way into a process and out of it, and
 //! a pause begins and ends with one. Whoever is reset reads an end. `select!` without `biased` draws from the operating
 //! system, unless everything is compiled with `--cfg tokio_unstable`.
+//!
+//! Decision: "The package for a user's turmoil test is its own crate, below no other crate of ours"
+//! (docs/decisions/crates.md).
 
 mod guests;
 mod hosts;

@@ -4,6 +4,8 @@
 //! A process says when it asks for a lock, holds it and gives it back; the notebook adds the true time, which no
 //! process knows, and when each deadline passed. Reads and writes of what a lock protects are recorded as they are
 //! ([`Notebook::record`]).
+//!
+//! Decision: "A belief that is reported after its deadline ends at the report" (docs/decisions/engines.md).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,6 +6,9 @@
 //! agent, which opens connections for the process and carries their bytes.
 //!
 //! Rejected: a gate around each task on turmoil's runtime. It misses what libraries spawn.
+//!
+//! Decision: "In a turmoil test, a client process runs beside turmoil's runtime, between two ticks"
+//! (docs/decisions/engines.md).
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,6 @@
 //! The bound by which LV judges waits, and its source. Without one a search has no verdict on LV, as a run has none.
+//!
+//! Decision: "A search sets no wait bound of its own" (docs/decisions/search.md).
 
 use std::time::Duration;
 

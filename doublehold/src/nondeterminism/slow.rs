@@ -1,7 +1,7 @@
 //! A lock on a slow machine: real time passes inside its calls and after them, and nothing that is simulated changes.
 //!
-//! Within a run hardly any real time passes, so a lock that compares a real clock with its lease never sees one end, and
-//! runs alike twice. So a little world is run once as ever and once with real time that outlives the lease: while a
+//! Within a run hardly any real time passes, so a lock that compares a real clock with its lease never sees one end,
+//! and runs alike twice. So a little world is run once as ever and once with real time that outlives the lease: while a
 //! grant or an extension is waited for, and after it. Code that asks its client for the time cannot tell them apart, on
 //! however busy a machine: what is slept may only be longer than asked.
 //!

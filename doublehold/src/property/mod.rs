@@ -29,6 +29,9 @@
 //! [`Existing::with_config`](crate::check::Existing::with_config).
 //!
 //! Not here: choosing cases by what earlier ones have covered.
+//!
+//! Decision: "The regression of a property is a plan, and its cases are the same every time"
+//! (docs/decisions/search.md).
 
 mod cases;
 mod draws;

@@ -4,6 +4,8 @@
 //! Assumes that somebody else promotes a replica when the master is gone. Does not model Sentinel: a
 //! client asks the nodes themselves (`ROLE`), so that it believes an isolated old master that has not
 //! been told, as clients with stale knowledge do.
+//!
+//! Decision: "Clients find the master by asking the nodes (`ROLE`)" (docs/decisions/locks.md).
 
 use std::time::Duration;
 

@@ -2,6 +2,8 @@
 //!
 //! A kind of lock is a descriptor and a way to build it. After [`Registry`] comes `box_lock`: [`BoxLock`], any lock
 //! that was built; and `library`: [`ProfileKind`], a library as a kind of lock.
+//!
+//! Decision: "Locks are looked up by name, and each lock declares its own switches" (docs/decisions/locks.md).
 
 mod box_lock;
 mod library;

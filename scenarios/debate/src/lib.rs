@@ -1,8 +1,8 @@
 //! The debate about Redis locks, claim by claim: who says it, what was predicted, and what came of it when it was run.
 //!
 //! Two posts and a page of documentation are quoted by everybody, and most of what they say can be run. A
-//! [`DebateClaim`] is one sentence of theirs with the [`DebateCase`]s that test it: scenarios of the catalogue from many
-//! seeds ([`RunCase`]), the value at which a verdict turns ([`Threshold`]), and how long or how often something is
+//! [`DebateClaim`] is one sentence of theirs with the [`DebateCase`]s that test it: scenarios of the catalogue from
+//! many seeds ([`RunCase`]), the value at which a verdict turns ([`Threshold`]), and how long or how often something is
 //! ([`Measure`]). [`rows`] runs them all and gives a [`ClaimRow`] each.
 //!
 //! A prediction was made by reasoning, before the run, and stays as it was made: where the run disagrees, the row says

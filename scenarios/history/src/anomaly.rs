@@ -14,6 +14,8 @@
 //!
 //! Stricter than replacing values needs: a grant that writes an object twice with another's write in between
 //! is an anomaly even if nobody read the first of them. Not modelled: a resource that loses or repeats versions.
+//!
+//! Decision: "A partly applied grant counts as applied (P4)" (docs/decisions/locks.md).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};

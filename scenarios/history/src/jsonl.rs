@@ -4,6 +4,8 @@
 //! were never started or change hands, events out of order, a version written twice. A file that simply stops
 //! before `run_ended` is read: the checks call it inconclusive. Lines and events are bounded, so no file can
 //! use up memory without limit.
+//!
+//! Decision: "The history crate depends on `serde_json`" (docs/decisions/locks.md).
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read, Write};

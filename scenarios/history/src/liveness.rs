@@ -12,6 +12,9 @@
 //! more, so every wait left over never ends, claimed lock or not, and misses any bound.
 //!
 //! Not judged: fairness beyond the first bound, and how long a claim lasts.
+//!
+//! Decision: "LV is inconclusive if no bound is stated" (docs/decisions/locks.md).
+//! Decision: "Waits can count from the end of the last fault" (docs/decisions/scenarios.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

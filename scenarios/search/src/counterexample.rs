@@ -4,6 +4,8 @@
 //! which is what is claimed to be real, and shrunk there. Where redis-rs' other timing loses the violation, it is
 //! shrunk as it was found, and the result is looked for through redis-rs from other seeds; if that fails too, the
 //! reader is told.
+//!
+//! Decision: "A violation that a search finds is confirmed through redis-rs" (docs/decisions/search.md).
 
 use std::sync::{Arc, mpsc};
 use std::thread;

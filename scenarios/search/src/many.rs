@@ -6,6 +6,8 @@
 //! block. Memory does not grow with runs: a block that waits for an earlier one is kept as counts.
 //!
 //! Does not shrink: that is another search.
+//!
+//! Decision: "A search stops after a whole block of seeds" (docs/decisions/search.md).
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
 //! The hosts of a scenario: nodes, the resource, clients, in this order, each with its clocks.
+//!
+//! Decision: "A thread is a client without a machine of its own" (docs/decisions/scenarios.md).
 
 use std::collections::BTreeMap;
 use std::time::Duration;

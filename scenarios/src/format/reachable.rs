@@ -1,5 +1,8 @@
 //! Whether an event that a fault waits for can happen at all. A fault that waits for ever makes a scenario that passes
 //! because nothing happened, so what can be told from the file is refused here.
+//!
+//! Decision: "Every plan can be read, because the reader accepts whatever a run can contain"
+//! (docs/decisions/scenarios.md).
 
 use std::time::Duration;
 

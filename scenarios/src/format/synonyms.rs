@@ -2,6 +2,8 @@
 //!
 //! For hints only, and not as further spellings: a file keeps one word for one thing, so that two files that mean the
 //! same read the same, and a plan is found by its words.
+//!
+//! Decision: "Each kind of fault has only one word" (docs/decisions/scenarios.md).
 
 use doublehold_text::suggest;
 

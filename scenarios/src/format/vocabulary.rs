@@ -4,6 +4,8 @@
 //! Assembled from the constants that the reader itself compares with. What constants cannot promise (a table whose keys
 //! nobody passed on) a test asks the reader, whose refusals list what it knows. What a duration, a ratio or a law looks
 //! like is not in here, nor which keys exclude each other.
+//!
+//! Decision: "The file format gives its vocabulary as data" (docs/decisions/scenarios.md).
 
 use super::key::Key;
 use super::source::own_vocabulary;

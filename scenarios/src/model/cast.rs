@@ -5,6 +5,8 @@
 //!
 //! A client is a machine of its own, or one of several threads of a process: then the process is the machine, and no
 //! client of the history. Whatever is done to a machine or read off it is so for all its threads.
+//!
+//! Decision: "One place knows which client or node each host is" (docs/decisions/scenarios.md).
 
 use std::collections::BTreeMap;
 

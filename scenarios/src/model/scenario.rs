@@ -5,6 +5,8 @@
 //! a name has in a world is the business of [`Cast`].
 //!
 //! Random faults are here as what they are drawn from; a run's report has the scenario with those that were drawn.
+//!
+//! Decision: "A scenario may have several locks, all of one kind" (docs/decisions/locks.md).
 
 use std::collections::BTreeMap;
 use std::time::Duration;

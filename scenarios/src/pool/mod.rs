@@ -4,10 +4,12 @@
 //! a result does not depend on the number of threads nor on which of them was fast. Few pieces are handed out ahead of
 //! the one that is told of next: memory does not grow with their number.
 //!
-//! Threads of [`run_in_order`] belong to nobody: one that never comes back is left behind, and its runs are named. Threads
-//! of [`run_scoped`] may borrow, and so have to come back. If the system gives no thread, the asking one works.
+//! Threads of [`run_in_order`] belong to nobody: one that never comes back is left behind, and its runs are named.
+//! Threads of [`run_scoped`] may borrow, and so have to come back. If the system gives no thread, the asking one works.
 //!
 //! Rejected: rayon, which waits for all of its threads, and cannot leave one behind.
+//!
+//! Decision: "All threads of a search come from one pool (`scenarios/src/pool`)" (docs/decisions/crates.md).
 
 mod progress;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a run came to: everything a renderer needs and nothing it would have to compute from the world.
 //!
 //! Pure data. Verdicts come from the history alone; the lanes beside it (faults, keys on nodes) are there to be drawn.
+//!
+//! Decision: "A verdict that the scenario does not state leaves the exit status unchanged" (docs/decisions/locks.md).
 
 pub mod causes;
 mod hit;

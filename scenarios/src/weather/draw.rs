@@ -184,13 +184,8 @@ impl Climate {
         });
         // Last, so that a law that takes another number of draws changes nothing else.
         let lasting = line.fault.lasting.as_ref().map(|law| round(law.draw(stream)));
-        Fault {
-            lasting: lasting.map(|it| least_duration(it, &effect)),
-            effect,
-            at,
-            each: false,
-            optional: true,
-        }
+        let lasting = lasting.map(|it| least_duration(it, &effect));
+        Fault { lasting, effect, at, each: false, optional: true }
     }
 }
 

@@ -14,6 +14,8 @@
 //! Magnitudes are published ones where there are any; `source` says which, or that it is a guess.
 //!
 //! Not modelled: faults that come in company (a rack that loses power), and a rate that changes with time.
+//!
+//! Decision: "Weather strikes as often as a search needs, with magnitudes from the field" (docs/decisions/search.md).
 
 mod draw;
 #[cfg(test)]

@@ -8,6 +8,9 @@
 //! A hit costs one draw, below a threshold or not: so the same draws hit at a higher rate wherever they hit at a lower
 //! one. The threshold is the chance in parts of 2^64, rounded down: of one fault in a hundred years, in a window of
 //! 20 s, less than a billionth is lost.
+//!
+//! Decision: "Faults strike exactly by the law that reports print" (docs/decisions/scenarios.md).
+//! Decision: "The random draws of a weather line depend only on what the line is" (docs/decisions/scenarios.md).
 
 use std::time::Duration;
 

@@ -29,6 +29,8 @@
 //! let interval = Proportion::new(10, 1_000).wilson(Confidence::P95).expect("there were runs");
 //! assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.0054 to 0.0183");
 //! ```
+//!
+//! Decision: "`statistics` is a crate below `sweeps` and `doublehold`" (docs/decisions/crates.md).
 
 mod binomial;
 mod exposure;

@@ -301,7 +301,10 @@ impl Stratified {
 
     /// The weight of all that could be violated and was not run.
     fn unexplored_weight(&self) -> f64 {
-        let silent = |stratum: &&Stratum| matches!(stratum.part, Part::Counted(part) if part.as_if_misses().runs() == 0);
+        let silent = |stratum: &&Stratum| match stratum.part {
+            Part::Counted(part) => part.as_if_misses().runs() == 0,
+            _ => false,
+        };
         self.unexplored + self.strata.iter().filter(silent).map(|stratum| stratum.weight).sum::<f64>()
     }
 

@@ -4,6 +4,9 @@
 //! goes on) is often what a hit comes from. Leaving them out makes a rate too low or too high by as many as they are.
 //! Here they count both ways: as if none was a hit, and as if all were. Rejected: an estimate between the two, which
 //! would need to know why they are missing.
+//!
+//! Decision: "Undecided runs count both as holding and as violated" (docs/decisions/search.md).
+//! Decision: "Undecided runs count both ways" (docs/decisions/sweeps.md).
 
 use super::{Confidence, Interval, Proportion};
 

@@ -11,10 +11,14 @@ use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
+use crate::drivers;
+
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
+/// Of these, so many are made again through lean connections, which must come to the same verdicts.
+const LEAN_SEEDS: usize = 20;
 
 #[test]
-fn every_entry_shows_what_it_expects_from_fifty_seeds() {
+fn every_entry_shows_what_it_expects_from_fifty_seeds_through_either_driver() {
     let entries = catalog::entries().expect("the catalogue is well formed");
     let next = AtomicUsize::new(0);
     let failures: Vec<String> = thread::scope(|scope| {
@@ -25,6 +29,7 @@ fn every_entry_shows_what_it_expects_from_fifty_seeds() {
                     while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
                         let reports: Vec<Report> = SEEDS.map(|seed| SimEngine.run(&scenario, seed)).collect();
+                        failures.extend(reports.iter().take(LEAN_SEEDS).filter_map(drivers::difference));
                         let listed = scenario.faults.len();
                         failures.extend(reports.iter().filter_map(|report| failure(report, listed)));
                         failures.extend(left_open(&reports));

@@ -1,4 +1,5 @@
-//! The engine whose words the rows of `keyword_effects` show: here the kernel. The tests of the second engine have their own.
+//! The engine whose words the rows of `keyword_effects` show: here the kernel. The tests of the second engine have
+//! their own.
 
 use doublehold_scenarios::SimEngine;
 

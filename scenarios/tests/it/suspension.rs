@@ -2,6 +2,8 @@
 //!
 //! The catalogue has one duration on either side (`suspend-in-flight/node-timeouts` and its variants). A claim that
 //! rests on one duration is a claim about the back-off of TCP, so the whole neighbourhood is looked at here.
+//!
+//! Decision: "Redlock's timeouts per node do not protect against a suspension" (docs/decisions/locks.md).
 
 use std::time::Duration;
 

@@ -8,6 +8,8 @@
 //! - [`every`]: all variants of an enum, for lists that must be whole
 //!
 //! Pure functions. Widths, line breaks and colours are the business of whoever shows the text.
+//!
+//! Decision: "Formatting is a crate of its own (`doublehold-text`), at the bottom" (docs/decisions/crates.md).
 
 mod every;
 mod numbers;

@@ -2,6 +2,9 @@
 //!
 //! Text from files and command lines is shown on terminals, so [`clean`] and [`shorten`] let nothing through that a
 //! terminal obeys. Knows neither colours nor the width of a line.
+//!
+//! Decision: "Files and their names are untrusted input; the person at the keyboard is trusted"
+//! (docs/decisions/scenarios.md).
 
 /// `c1`, `c1 and c2`, `c1, c2 and c3`; `nobody` if there is none.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {

@@ -15,6 +15,8 @@
 //! | [`worlds`], [`weathers`] | where known-bad locks are tried, and what goes wrong there |
 //! | `search` | from seed to seed under weather, up to the first that shows the bug |
 //! | `locks` | the known-bad locks, by what they run on |
+//!
+//! Decision: "The known-bad locks depend on `doublehold`, as a user's crate does" (docs/decisions/crates.md).
 
 mod kind;
 mod locks;

@@ -88,7 +88,8 @@ pub(crate) fn suite(
     Ok(tests.into_iter().flatten().collect())
 }
 
-/// Finds the tests that these hints name, by their names, without running them first: the faults they come by are not known.
+/// Finds the tests that these hints name, without running them first: the faults they come by are not
+/// known.
 ///
 /// # Errors
 ///

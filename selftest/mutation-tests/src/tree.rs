@@ -3,6 +3,8 @@
 //!
 //! A fault on an expression makes it `(if crate::planted::on(7) { fault } else { as it was })`. Faults within the
 //! expression go into the second branch only, since one is switched on at a time.
+//!
+//! Decision: "Our tests are judged by planted faults, all of them in one build" (docs/decisions/search.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,6 +2,8 @@
 //!
 //! It counts on the monotonic clock, which goes on while its process is paused: after a pause a renewal that came due
 //! is sent at once. It dies with its process.
+//!
+//! Decision: "A watchdog renews the lease through a copy of its lock" (docs/decisions/locks.md).
 
 use std::time::Duration;
 

@@ -13,6 +13,8 @@
 //! let svg = paper.into_svg((80.0, 40.0), r#"font-family="sans-serif""#, "");
 //! assert!(svg.contains(r#"<text x="40" y="16" text-anchor="middle" font-size="12">c1 &lt; c2</text>"#));
 //! ```
+//!
+//! Decision: "One writer makes every SVG" (docs/decisions/pictures.md).
 
 use std::fmt::Write;
 

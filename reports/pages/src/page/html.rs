@@ -7,6 +7,8 @@
 //!
 //! Opened by itself an image is a page of its own, without rights over this one or any other, as is any file that was
 //! sent. So the style sheet keeps it from being pointed at: no menu of the browser's offers to open it.
+//!
+//! Decision: "A picture that comes from a file is shown as an image" (docs/decisions/pictures.md).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

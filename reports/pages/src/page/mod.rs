@@ -7,8 +7,8 @@
 //! - `rates`: from sums to rates with intervals; `distribution`: of durations
 //! - `model`: all of a sweep's cells, which is best, which are told apart
 //! - `document`: what a page is made of; `html` and `markdown` write it
-//! - `answer`, `assumptions`, `ranking`, `differences`, `strata`, `pictures`, `examples`, `reproduce`: what the page says,
-//!   from top to bottom
+//! - `answer`, `assumptions`, `ranking`, `differences`, `strata`, `pictures`, `examples`, `reproduce`: what the page
+//!   says, from top to bottom
 //! - `drift`: where a formula says that leases end
 //! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
 //! - `exports`: all cells for other programs

@@ -4,6 +4,8 @@
 //! The text picture and the figures are drawn from it: the lanes ([`Lanes`]) are the same data, and so are the
 //! sentences. Written as JSON it is what a figure's HTML form draws from. Names and words are clean: no drawing shows
 //! a character that acts on a terminal. Escaping for a format is the drawing's business.
+//!
+//! Decision: "Text, figure and page share one view model and have three drawings" (docs/decisions/pictures.md).
 
 mod clients;
 mod clocks;

@@ -1,4 +1,6 @@
 //! Candidates for the cause of a violation: each thing that can be taken away, with when it began and its words.
+//!
+//! Decision: "An overrun lease is a cause of its own" (docs/decisions/search.md).
 
 use std::collections::BTreeSet;
 

@@ -28,6 +28,8 @@
 //! Not looked at: sets of things that are needed only together in other ways than these; the clients that were there
 //! and the setup of the lock (`why` asks that); P4, whose evidence has no moment. A question that would take more than
 //! [`EVENTS_MAX`] events in all is not asked ([`Found::NotAsked`]). Assumes that the lock's code comes back.
+//!
+//! Decision: "A picture says `because` only after a run without the cause" (docs/decisions/search.md).
 
 pub(crate) mod candidates;
 mod trial;

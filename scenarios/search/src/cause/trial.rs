@@ -1,4 +1,8 @@
 //! Runs without a candidate, and what became of the violation.
+//!
+//! Decision: "A cause must make the difference in other futures of the run, not only from other seeds"
+//! (docs/decisions/search.md).
+//! Decision: "A cause counts only if the lock stays in use without it" (docs/decisions/search.md).
 
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
 use doublehold_scenarios::Futures;

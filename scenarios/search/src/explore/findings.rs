@@ -4,6 +4,8 @@
 //! is an event of its trace, so that two runs told apart need not differ in what clients did. Kept besides are, of each
 //! finding, one example for each group of minimal placements, and those sets that are smaller than the largest that is
 //! tried, because larger ones are compared with them.
+//!
+//! Decision: "`explore` counts traces, not effects" (docs/decisions/search.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

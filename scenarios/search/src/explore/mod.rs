@@ -33,6 +33,8 @@
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
 //! ([`Exploration::is_reproduced_on`]), where a request that is given up at once is not sent. Memory grows by the
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
+//!
+//! Decision: "`explore` places faults at steps, and each fault at the host of its step" (docs/decisions/search.md).
 
 mod batches;
 mod checkpoint;

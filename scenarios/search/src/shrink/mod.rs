@@ -28,6 +28,9 @@
 //!
 //! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
 //! There is no limit of time; [`Effort::replays_max`] bounds the work.
+//!
+//! Decision: "Shrinking keeps a removal if its seed still violates, and a rewording only if other seeds do too"
+//! (docs/decisions/search.md).
 
 mod description;
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! A pass proposes changes; here they are run, counted, and kept or dropped. A pass that was refused in everything is
 //! not asked again until another one has changed something.
+//!
+//! Decision: "Shrinking keeps all nodes of a quorum" (docs/decisions/search.md).
 
 use std::rc::Rc;
 

@@ -13,6 +13,8 @@
 //! All are questions to runs, not to a model: an answer is a count of runs, and whoever prints it does the arithmetic
 //! on what it is worth. Results from the run's own seed go through one engine, and the many through another. A cause
 //! that two things share (either would have done) is not removed by any single change; then nothing listed removes it.
+//!
+//! Decision: "In `why`, a future has only the faults that had already struck" (docs/decisions/search.md).
 
 mod changes;
 mod events;

@@ -4,6 +4,8 @@
 //! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`words.rs`
 //! beside this), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and
 //! evidence take all they say about a kind from here.
+//!
+//! Decision: "A fault is stored in the words of its file" (docs/decisions/scenarios.md).
 
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! What a client holds in a round of its program: grants, and grants within them.
 //!
 //! Knows nothing of a lock that was lost, unless its watchdog tells.
+//!
+//! Decision: "An inner grant is a grant of its own, within the same hold" (docs/decisions/locks.md).
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,8 @@
 //! Assumes that nobody looks at what the code left half done: its run is over, and its world is thrown away. Does not
 //! catch panics of anything else, which are bugs of ours; nor one in a `Drop` while another panic is under way, which
 //! nothing can catch.
+//!
+//! Decision: "A panic in a lock is a finding, and ends its run" (docs/decisions/locks.md).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

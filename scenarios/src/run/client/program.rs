@@ -1,11 +1,9 @@
 //! A client's program: the steps of a scenario, carried out by the code under test.
 //!
-//! Every step is marked in the trace, where faults can wait for it, and recorded in the history. Marks are step
-//! points: a pause at "check" strikes after the check and before the write that follows it.
-//!
-//! A client waits for the resource without a timeout of its own: what the network does to a late write is the point. A
-//! resource that is down when the client's process begins is tried again, as the lock is: after `retry`, until
-//! `give_up_after`.
+//! Every step is marked in the trace, where faults can wait for it, and recorded in the history. A pause at the mark
+//! "check" strikes after the check and before the write that follows it.
+//! A client waits for the resource without a timeout of its own, since late writes are the point. If the resource is
+//! down when the client's process begins, the client tries again as for the lock.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;

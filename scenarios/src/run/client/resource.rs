@@ -10,6 +10,10 @@
 //! middle of a round gives up; one whose process begins meanwhile waits for it.
 //!
 //! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
+//!
+//! Decision: "The resource forgets nothing when it restarts" (docs/decisions/locks.md).
+//! Decision: "A client retries the resource when it starts, and gives up if it loses it during a round"
+//! (docs/decisions/locks.md).
 
 use std::future::poll_fn;
 use std::io;

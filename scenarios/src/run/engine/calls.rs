@@ -11,6 +11,8 @@
 //! of the command before it. What it sends to open a connection belongs to no call.
 //!
 //! Does not hide that labels take room: a driver whose network takes nothing stops taking requests a little earlier.
+//!
+//! Decision: "Each request carries its lock call through the driver" (docs/decisions/locks.md).
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -3,6 +3,8 @@
 //! The newtype joins two crates that do not know each other: locks know only their [`Env`], hosts know nothing of
 //! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between
 //! the two halves of what tells the recorder which lock call sent what; or, for many runs, a lean connection.
+//!
+//! Decision: "A task belongs to the lock call that started it" (docs/decisions/locks.md).
 
 use std::io;
 use std::pin::Pin;

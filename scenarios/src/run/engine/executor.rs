@@ -3,6 +3,8 @@
 //! Everything around a run (seeds, weather, verdicts, reports) is the same code for every simulator and is compiled
 //! once; what differs is called once a run, so a call through an object costs nothing. The code of the runs themselves
 //! is compiled for each kind of world, where that kind is named.
+//!
+//! Decision: "A run is executed by an object, with one call for each run" (docs/decisions/engines.md).
 
 use std::marker::PhantomData;
 use std::sync::Arc;

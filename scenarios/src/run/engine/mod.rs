@@ -6,6 +6,9 @@
 //! strike ([`Stepped`]: `explore`, and the shrinker, which binds faults to events), another future of the same past
 //! ([`Futures`]: `why`, and causes), what a picture shows besides ([`Detailed`]), locks of the caller's own
 //! ([`TakesLocks`]: a check in somebody's own crate).
+//!
+//! Decision: "Each ability of an engine is a trait (`Searchable`, `Stepped`, `Futures`, `Detailed`, `TakesLocks`)"
+//! (docs/decisions/crates.md).
 
 pub(in crate::run) mod calls;
 pub(in crate::run) mod check;

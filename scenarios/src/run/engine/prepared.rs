@@ -3,6 +3,9 @@
 //! Everything that is the same in every run is made once and shared; a run gets a world, a recorder and a store of its
 //! own, and leaves nothing behind. Nothing here decides anything: what happens is the scenario's, the locks' and the
 //! seed's business.
+//!
+//! Decision: "The engine draws random faults before the run and writes them into the scenario"
+//! (docs/decisions/scenarios.md).
 
 use std::sync::Arc;
 

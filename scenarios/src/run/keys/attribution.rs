@@ -5,6 +5,8 @@
 //!
 //! Calls, clients and connections are numbered from zero or one on, so what is known of each is found by its number:
 //! every request asks several times.
+//!
+//! Decision: "Locks report what marks their keys, and doublehold does not guess" (docs/decisions/locks.md).
 
 #[cfg(test)]
 mod tests;

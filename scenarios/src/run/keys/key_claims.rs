@@ -1,8 +1,8 @@
 //! What a key's value claims, and what a command did to a claim that is still there.
 //!
-//! A string is one claim, each field of a hash is one, each member of a set or a sorted set is one (an element of a list
-//! is none: a list says who waits), and a key that is a claim whatever it holds is one: but not
-//! while it is a number that was counted down to nothing.
+//! A string is one claim, each field of a hash is one, each member of a set or a sorted set is one (an element of a
+//! list is none: a list says who waits), and a key that is a claim whatever it holds is one: but not while it is a
+//! number that was counted down to nothing.
 //!
 //! Assumes that a number is a count. A lease in milliseconds that is moved on looks like one that is counted up.
 

@@ -8,6 +8,9 @@
 //! whose a claim is, is asked of a [`Shares`] when the run is over.
 //!
 //! Not modelled: which share is whose after a call that nobody knows has taken one.
+//!
+//! Decision: "A call may take over an existing key while it acquires, but not after its grant"
+//! (docs/decisions/locks.md).
 
 use std::sync::Arc;
 

@@ -16,6 +16,8 @@
 //!   given up at once was sent all the same, and the trace is another.
 //! - The end of a connection that nobody uses is noticed by the next request, and by who waits for it.
 //! - RESP2 only, and no subscriptions. A transaction that fails names the first of its errors.
+//!
+//! Decision: "Searches and sweeps may use a connection of our own in place of redis-rs" (docs/decisions/world.md).
 
 pub(super) mod reply;
 #[cfg(test)]

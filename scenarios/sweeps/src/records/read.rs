@@ -1,5 +1,7 @@
 //! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. Records that no
 //! sweep writes are refused here, whoever reads (see `validate`).
+//!
+//! Decision: "The reader checks records, once for everybody who reads them" (docs/decisions/sweeps.md).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -1,9 +1,5 @@
-//! The check of records as they are read. Records that no sweep writes were changed, by hand or by another program.
-//! They are refused, so that the code that adds up and divides can rely on them. A sweep that goes on, a merge and a
-//! report read alike.
-//!
-//! A batch is checked against its header, its place in the one order that batches have, the batches before it, and its
-//! own numbers. A change that keeps all of these in agreement is not found out: nothing here is signed.
+//! Checks records as they are read, and refuses those that no sweep writes: the code that adds up and divides relies on
+//! them. It compares a batch with its header, its place in the order, the batches before it, and its own numbers.
 
 use std::collections::BTreeMap;
 

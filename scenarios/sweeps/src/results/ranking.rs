@@ -9,6 +9,8 @@
 //! A rank is 1 if no design is told apart as violated less often, and else one more than the highest rank of those that
 //! are. So designs of one rank are not told apart. Designs of two ranks need not be told apart either: a design has
 //! rank 2 if it is told apart from a single one of rank 1.
+//!
+//! Decision: "Designs share a rank unless a test tells them apart" (docs/decisions/sweeps.md).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

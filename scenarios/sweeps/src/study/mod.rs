@@ -15,6 +15,9 @@
 //! - `bundled`: the studies that come with the program
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
+//!
+//! Decision: "In a study, faults strike at random times, and every line of the weather is active in every run"
+//! (docs/decisions/sweeps.md).
 
 mod bundled;
 mod check;

@@ -12,6 +12,9 @@
 //!
 //! Assumes that faults strike at times, each kind by itself. Weathers that place faults at steps of the protocol have
 //! no such weights.
+//!
+//! Decision: "Rare faults are estimated by stratified sampling" (docs/decisions/sweeps.md).
+//! Decision: "Runs are divided among strata by weight, not by results so far" (docs/decisions/sweeps.md).
 
 use std::collections::BTreeMap;
 

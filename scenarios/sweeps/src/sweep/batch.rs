@@ -3,6 +3,8 @@
 //! A line of the records is a row of some hundred runs; a cell's results are rows added up (`merge`). A figure that is
 //! to be counted is a field here: `add` counts it in a run, and `merge`, which names every field, does not compile
 //! before it says how two counts of it become one.
+//!
+//! Decision: "Records keep one bit per run, so that any two designs can be compared" (docs/decisions/sweeps.md).
 
 use std::collections::BTreeMap;
 

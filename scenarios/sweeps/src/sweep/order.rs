@@ -4,6 +4,8 @@
 //! runs of each cell. Each batch goes to the shard that has the fewest runs so far, so that shards differ by a batch at
 //! most. If cells may have enough before their last round, a round begins when all batches before it are told, and
 //! shards are of whole cells: no other shard knows the results of a cell's batches.
+//!
+//! Decision: "A sweep writes its records in one fixed order" (docs/decisions/sweeps.md).
 
 use std::collections::BTreeMap;
 

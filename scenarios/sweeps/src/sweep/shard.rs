@@ -2,6 +2,8 @@
 //!
 //! Pure counting. Every shard goes through all batches of the study and takes its own, so that none has to know what
 //! another did.
+//!
+//! Decision: "Each batch goes to the shard with the fewest runs so far" (docs/decisions/sweeps.md).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,7 @@
 //! An engine of two engines, in whose runs a predicate is violated where exactly one of the two violates it: so the
 //! shrinker finds the least scenario on which they still differ.
+//!
+//! Decision: "For the shrinker, a difference between the engines is a violation" (docs/decisions/engines.md).
 
 use doublehold_history::{Predicate, TrueNs, Verdict, Verdicts};
 use doublehold_lockimpl::Descriptor;

@@ -1,5 +1,5 @@
-//! The engine whose words the rows of `keyword_effects` show: here the second one. So every word of the format does on it what
-//! it says, or is refused.
+//! The engine whose words the rows of `keyword_effects` show: here the second one. So every word of the format does on
+//! it what it says, or is refused.
 
 use doublehold_turmoil_engine::TurmoilEngine;
 

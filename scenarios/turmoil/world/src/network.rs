@@ -1,5 +1,8 @@
 //! Everything between machines, as data: links as faults have left them, flows with their packets, and the numbers of
 //! connections.
+//!
+//! Decision: "The second engine stands on `turmoil-net`, not on `turmoil`" (docs/decisions/engines.md).
+//! Decision: "A seed means the same delays in both worlds" (docs/decisions/engines.md).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

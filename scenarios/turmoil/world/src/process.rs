@@ -5,6 +5,8 @@
 //! runtime: its tasks are dropped where they stand, and the machine closes what they held.
 //!
 //! Not there: tokio's timers and I/O. Time in this world is that of a host's clocks.
+//!
+//! Decision: "Each process has a tokio runtime of its own, driven until every task waits" (docs/decisions/engines.md).
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
