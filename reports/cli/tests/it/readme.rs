@@ -1,12 +1,9 @@
-//! The README shows what the program prints: every line of its first picture is a line of the real output, and its
-//! table of speeds has the rows of the benchmark.
+//! The README shows what the program prints: every line of its first picture is a line of the real output. Its pieces
+//! of Rust are those of the examples, and its recipe for CI is the one that CI runs.
 
 use crate::kit::{Ask, Folder, doublehold};
 
 use doublehold_history::Predicate;
-use doublehold_sweeps::study::bundled_studies;
-
-use crate::completions::subcommands;
 
 #[test]
 fn the_readmes_picture_is_what_its_command_prints() {
@@ -26,8 +23,10 @@ fn the_readmes_picture_is_what_its_command_prints() {
 
 /// Numbers are of one machine and one day; which workloads they are of is not.
 #[test]
-fn the_readmes_speeds_are_of_the_workloads_that_the_benchmark_runs() {
-    let (_, section) = include_str!("../../../../README.md").split_once("## Speed").expect("a section");
+fn the_page_of_speeds_has_the_workloads_that_the_benchmark_runs() {
+    let (_, section) =
+        include_str!("../../../../docs/performance.md").split_once("## Speed").expect("a section");
+    let (section, _) = section.split_once("\n## ").expect("its end");
     let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
     let named: Vec<&str> = rows.filter_map(|line| line.split('|').nth(1)).map(str::trim).collect();
     let bench = include_str!("../../../../scenarios/benches/speed.rs");
@@ -46,11 +45,9 @@ fn the_readmes_world_is_that_of_the_example() {
 }
 
 #[test]
-fn the_readmes_turmoil_test_is_that_of_the_example() {
-    let (_, section) = include_str!("../../../../README.md")
-        .split_once("## In a turmoil test of your own")
-        .expect("a section");
-    let (_, block) = section.split_once("```rust\n").expect("a piece of Rust");
+fn the_turmoil_test_that_its_page_shows_is_that_of_the_example() {
+    let page = include_str!("../../../../examples/turmoil-test/README.md");
+    let (_, block) = page.split_once("```rust\n").expect("a piece of Rust");
     let (shown, _) = block.split_once("```").expect("the end of the block");
     let example = include_str!("../../../../examples/turmoil-test/tests/lock.rs");
     assert!(example.contains(shown), "the example has another test than the README:\n{shown}");
@@ -100,17 +97,6 @@ fn the_readme_says_which_rust_it_takes_and_whom_it_quotes() {
     assert!(readme.contains(&format!("Rust {rust} or later and a C compiler")), "{rust}");
     for source in ["martin.kleppmann.com/2016/02/08/", "antirez.com/news/101", "redis.io/docs/latest/"] {
         assert!(readme.contains(source), "{source}");
-    }
-}
-
-#[test]
-fn the_readme_names_every_command_and_every_study() {
-    let readme = include_str!("../../../../README.md");
-    for command in subcommands().iter().filter(|name| *name != "help") {
-        assert!(readme.contains(&format!("| `doublehold {command}")), "no row for `{command}`");
-    }
-    for study in bundled_studies() {
-        assert!(readme.contains(&format!("`{}`", study.name)), "nothing of `{}`", study.name);
     }
 }
 

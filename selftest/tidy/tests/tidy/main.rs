@@ -4,8 +4,10 @@
 //! does not keep a rule yet, `allowed` says how often it may break it; those numbers may only get smaller.
 
 mod allowed;
+mod decisions;
 mod documents;
 mod features;
+mod readme;
 mod rules;
 mod walls;
 
@@ -173,12 +175,39 @@ fn rooms_do_not_name_what_they_must_not_know() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Documents whose paths must lead somewhere, beside the decisions.
+const DOCUMENTS: [&str; 8] = [
+    "ARCHITECTURE.md",
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/changing.md",
+    "docs/performance.md",
+    "docs/searching.md",
+    "selftest/README.md",
+];
+
+#[test]
+fn each_kind_of_addition_names_the_files_that_it_touches() {
+    let text = fs::read_to_string(root().join("docs/changing.md")).expect("a page");
+    let parts: Vec<&str> = text.split("\n## ").skip(1).collect();
+    assert!(parts.len() > 25, "only {} kinds of addition", parts.len());
+    for part in parts {
+        let heading = part.lines().next().unwrap_or_default();
+        assert!(
+            part.contains(".rs`") || part.contains(".toml`") || part.contains("/`"),
+            "{heading} names no file"
+        );
+        assert!(part.contains("Example"), "{heading} has no example");
+    }
+}
+
 #[test]
 fn documents_name_files_that_there_are() {
     let files = files();
     let decisions = files.iter().filter(|file| file.starts_with("docs/decisions/")).map(String::as_str);
     assert!(decisions.clone().count() > 0, "decisions have pages");
-    for document in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"].into_iter().chain(decisions) {
+    for document in DOCUMENTS.into_iter().chain(decisions) {
         let text = fs::read_to_string(root().join(document)).expect("a document");
         let missing = documents::missing(&text, &files);
         assert!(missing.is_empty(), "{document} names {missing:?}");

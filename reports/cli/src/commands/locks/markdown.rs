@@ -10,10 +10,13 @@ use super::measurements;
 use super::outcome::Outcome;
 use crate::error::CliError;
 
-/// The beginning of the page: all that a reader has to know first.
+/// The beginning of the page: what runs here.
+const TITLE: &str = include_str!("title.md");
+/// All that a reader has to know before the libraries.
 const HEAD: &str = include_str!("head.md");
 
-/// An index, what was measured, and all libraries by their language.
+/// What was measured comes first, since it is why a reader may believe the rest; then an index, and all libraries by
+/// their language.
 pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
     let (mut text, mut sections) = (HEAD.to_owned(), String::new());
     for language in languages(locks) {
@@ -28,9 +31,7 @@ pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
         }
         text += &format!("- **{language}**: {}\n", links.join(", "));
     }
-    text +=
-        "- [Simulated and measured](#simulated-and-measured): which of this was seen on real nodes, too\n";
-    Ok(format!("{text}\n{}\n{}\n", measurements::part(locks)?, sections.trim_end()))
+    Ok(format!("{TITLE}{}\n{text}\n{}\n", measurements::part(locks)?, sections.trim_end()))
 }
 
 /// One lock; a lock that is no library has nothing but what it is.
