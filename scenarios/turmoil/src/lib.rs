@@ -61,8 +61,8 @@ impl Limited for TurmoilEngine {
 /// use doublehold_scenarios::{Engine, TakesLocks, catalog};
 /// use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 ///
-/// // Here goes `.with(…)` of a lock kind of one's own.
-/// let engine = OwnLocksOnTurmoil::of(Registry::builtin());
+/// // Here goes `.with(…)` of a lock kind of your own.
+/// let engine = OwnLocksOnTurmoil::from_locks(Registry::builtin());
 /// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
 /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
 /// ```
