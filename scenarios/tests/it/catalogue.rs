@@ -9,38 +9,43 @@ use std::thread;
 use doublehold_history::{CallId, EventKind, Predicate, TrueNs};
 use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
-use doublehold_scenarios::{Engine, SimEngine, catalog};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, SimEngine, catalog};
 
-use crate::drivers;
+use crate::{drivers, native_scripts};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
-/// Of these, so many are made again through lean connections, which must come to the same verdicts.
-const LEAN_SEEDS: usize = 20;
+/// Of these, so many are made again through lean connections, and with Lua.
+const COMPARED_SEEDS: usize = 20;
 
 #[test]
-fn every_entry_shows_what_it_expects_from_fifty_seeds_through_either_driver() {
+fn every_entry_shows_what_it_expects_from_fifty_seeds_through_either_driver_and_with_lua() {
     let entries = catalog::entries().expect("the catalogue is well formed");
     let next = AtomicUsize::new(0);
     let failures: Vec<String> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..2)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut failures = Vec::new();
-                    while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
-                        let reports: Vec<Report> = SEEDS.map(|seed| SimEngine.run(&scenario, seed)).collect();
-                        failures.extend(reports.iter().take(LEAN_SEEDS).filter_map(drivers::difference));
-                        let listed = scenario.faults.len();
-                        failures.extend(reports.iter().filter_map(|report| failure(report, listed)));
-                        failures.extend(left_open(&reports));
-                    }
-                    failures
-                })
-            })
-            .collect();
+        let work = || {
+            let mut failures = Vec::new();
+            while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                failures.extend(failures_of(&entry.name));
+            }
+            failures
+        };
+        let workers = [scope.spawn(work), scope.spawn(work)];
         workers.into_iter().flat_map(|worker| worker.join().expect("no run panics")).collect()
     });
     assert!(failures.is_empty(), "{} runs did not show it:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn failures_of(name: &str) -> Vec<String> {
+    let scenario = catalog::load(name, &[]).expect("it was listed");
+    let prepare = || SimEngine.prepare(&scenario).expect("it can be run");
+    let (prepared, with_lua) = (prepare(), prepare().with_lua());
+    let lean = LeanEngine.prepare(&scenario).expect("it can be run");
+    let reports: Vec<Report> = SEEDS.map(|seed| prepared.run(seed)).collect();
+    let compared = reports.iter().take(COMPARED_SEEDS);
+    let of_drivers = compared.clone().filter_map(|report| drivers::difference(report, &lean));
+    let of_lua = compared.filter_map(|report| native_scripts::difference(report, &with_lua));
+    let failed = reports.iter().filter_map(|report| failure(report, scenario.faults.len()));
+    of_drivers.chain(of_lua).chain(failed).chain(left_open(&reports)).collect()
 }
 
 /// Weather strikes where it happens to; the faults that the scenario itself lists, which come first, are what it is
@@ -88,8 +93,9 @@ fn a_node_that_stays_away_for_a_lease_comes_back_and_its_vote_decides() {
     assert_eq!(delayed.len(), 6);
     for entry in delayed {
         let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+        let prepared = SimEngine.prepare(&scenario).expect("it can be run");
         for seed in SEEDS.take(10) {
-            let report = SimEngine.run(&scenario, seed);
+            let report = prepared.run(seed);
             let back = report.faults.iter().find(|it| it.fault.effect.kind().nature == Nature::Death);
             let back = back
                 .and_then(|fault| fault.until)

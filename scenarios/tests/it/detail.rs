@@ -1,27 +1,33 @@
 //! Messages and clocks of runs: what they say is what the trace, the history and the nodes say, in the whole catalogue.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use doublehold_history::{EventKind, Reading, TrueNs};
 use doublehold_scenarios::detail::{ClockLine, Detail, Message, PhraseKind};
 use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_scenarios::{Detailed, Engine, Prepared, SimEngine, catalog};
+use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed, SimEngine, catalog};
 
 /// Every scenario of the catalogue with its variants, run from its own seed.
+static CATALOGUE: LazyLock<Vec<(Report, Detail)>> = LazyLock::new(|| {
+    let entries = catalog::entries().expect("the catalogue can be read");
+    let scenarios = entries.iter().map(|entry| catalog::load(&entry.name, &[]).expect("it was listed"));
+    scenarios.map(|scenario| run_in_detail(&scenario, scenario.own_seed())).collect()
+});
+
 fn catalogue(mut see: impl FnMut(&Report, &Detail)) {
-    for entry in catalog::entries().expect("the catalogue can be read") {
-        let scenario = catalog::load(&entry.name, &[]).expect("a scenario of the catalogue");
-        let prepared = SimEngine.prepare(&scenario).expect("it can be run");
-        let (report, _, detail) = prepared.run_with_detail(scenario.own_seed());
-        see(&report, &detail);
-    }
+    CATALOGUE.iter().for_each(|(report, detail)| see(report, detail));
 }
 
 fn run(name: &str, seed: u64) -> (Report, Detail) {
-    let scenario = catalog::load(name, &[]).expect("a scenario of the catalogue");
-    let (report, _, detail) = SimEngine.prepare(&scenario).expect("it can be run").run_with_detail(seed);
+    run_in_detail(&catalog::load(name, &[]).expect("a scenario of the catalogue"), Seed(seed))
+}
+
+fn run_in_detail(scenario: &Scenario, seed: Seed) -> (Report, Detail) {
+    let prepared = SimEngine.prepare(scenario).expect("it can be run");
+    let (report, _, detail) = prepared.run_with_detail(seed);
     (report, detail)
 }
 

@@ -10,7 +10,7 @@ use std::thread;
 
 use doublehold_history::{Predicate, Verdicts};
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Report, SimEngine, catalog, weather};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, Report, SimEngine, catalog, weather};
 
 /// What differs between the two, over these seeds of every catalogue entry.
 fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
@@ -20,7 +20,7 @@ fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
         let mut found = Vec::new();
         while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
             let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
-            found.extend(seeds.clone().filter_map(|seed| difference(&SimEngine.run(&scenario, seed))));
+            found.extend(differences_of(&scenario, seeds.clone()));
         }
         found
     };
@@ -30,9 +30,15 @@ fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
     })
 }
 
+fn differences_of(scenario: &Scenario, seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    let theirs = SimEngine.prepare(scenario).expect("it can be run");
+    let ours = LeanEngine.prepare(scenario).expect("it can be run");
+    seeds.filter_map(|seed| difference(&theirs.run(seed), &ours)).collect()
+}
+
 /// The difference between a run through redis-rs and the same one through lean connections.
-pub(crate) fn difference(theirs: &Report) -> Option<String> {
-    let ours = LeanEngine.run(&theirs.scenario, theirs.seed);
+pub(crate) fn difference(theirs: &Report, lean: &PreparedSim) -> Option<String> {
+    let ours = lean.run(theirs.seed);
     let what = |report: &Report| (report.verdict_words(), report.history.outcome());
     (what(theirs) != what(&ours)).then(|| {
         let (name, seed) = (&theirs.scenario.name, theirs.seed);
@@ -102,8 +108,7 @@ fn late_replies_on_kept_connections_are_nobodys_through_either_driver() {
     ];
     let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let scenario = catalog::load("quiet/redlock", &sets).expect("the catalogue has it");
-    let found: Vec<String> =
-        (1..=20).filter_map(|seed| difference(&SimEngine.run(&scenario, seed))).collect();
+    let found = differences_of(&scenario, 1..=20);
     assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
 }
 

@@ -1,6 +1,7 @@
 //! Every scenario of the catalogue as a figure, held against its report and its text picture.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use doublehold_history::instant;
 use doublehold_history::{Evidence, Predicate, TrueNs, claims};
@@ -9,13 +10,15 @@ use doublehold_render::style::Style;
 use doublehold_scenarios::catalog;
 use roxmltree::{Document, Node};
 
-use super::{Drawn, drawn};
+use super::{Drawn, of_catalogue};
 
-fn every_scenario(mut see: impl FnMut(&str, &Drawn)) {
-    for entry in catalog::entries().expect("the catalogue can be read") {
-        let scenario = catalog::load(&entry.name, &[]).expect("a scenario of the catalogue");
-        see(&entry.name, &drawn(&scenario));
-    }
+static DRAWN: LazyLock<Vec<Drawn>> = LazyLock::new(|| {
+    let entries = catalog::entries().expect("the catalogue can be read");
+    entries.iter().map(|entry| of_catalogue(&entry.name)).collect()
+});
+
+pub(super) fn every_scenario(mut see: impl FnMut(&str, &Drawn)) {
+    DRAWN.iter().for_each(|drawn| see(&drawn.report.scenario.name, drawn));
 }
 
 /// What the report has, the view has, at the same instants.

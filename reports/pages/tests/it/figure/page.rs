@@ -2,10 +2,10 @@
 
 use doublehold_pages::figure::{Options, html, svg};
 use doublehold_render::picture::view::View;
-use doublehold_scenarios::catalog;
 use roxmltree::Document;
 
-use super::{drawn, of_catalogue};
+use super::catalogue::every_scenario;
+use super::of_catalogue;
 
 fn page(view: &View) -> String {
     html(view, &Options::default()).expect("a page")
@@ -13,18 +13,17 @@ fn page(view: &View) -> String {
 
 #[test]
 fn a_page_needs_nothing_from_outside() {
-    for entry in catalog::entries().expect("the catalogue can be read") {
-        let scenario = catalog::load(&entry.name, &[]).expect("a scenario of the catalogue");
-        let page = page(&drawn(&scenario).view).replace("http://www.w3.org/2000/svg", "");
+    every_scenario(|name, drawn| {
+        let page = page(&drawn.view).replace("http://www.w3.org/2000/svg", "");
         for outside in
             ["http:", "https:", "//www", "src=", "@import", "import(", "fetch(", "XMLHttp", "url(\"", "url('"]
         {
-            assert!(!page.contains(outside), "{}: `{outside}`", entry.name);
+            assert!(!page.contains(outside), "{name}: `{outside}`");
         }
-        assert_eq!(page.matches("url(").count(), page.matches("url(#").count(), "{}", entry.name);
+        assert_eq!(page.matches("url(").count(), page.matches("url(#").count(), "{name}");
         assert!(page.contains("default-src 'none'"), "its own policy forbids the network");
-        assert!(page.len() < 2_000_000, "{}: {} bytes", entry.name, page.len());
-    }
+        assert!(page.len() < 2_000_000, "{name}: {} bytes", page.len());
+    });
 }
 
 /// The JSON in a page, as a browser finds it: up to the first end of a script.
