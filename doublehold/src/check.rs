@@ -104,7 +104,7 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
 /// Begins the same check on another engine than the kernel: `check_on::<Other>(&world, lock)`.
 pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<E::Env>) -> Check<E> {
     let name = lock.descriptor().name;
-    let locks = Registry::builtin().with(lock);
+    let locks = E::builtin_locks().with(lock);
     Check {
         world: world.clone(),
         lock: name,
@@ -137,7 +137,7 @@ pub fn replay_on<E>(plan: &Path, lock: impl LockKind<E::Env>) -> Result<Report, 
 where
     E: TakesLocks<Prepared: Searchable + Futures>,
 {
-    let locks = Registry::builtin().with(lock);
+    let locks = E::builtin_locks().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
     let engine = E::from_locks(locks);
     if engine.name() != plan.engine {

@@ -308,7 +308,7 @@ mod tests {
         for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
             assert_eq!(detect_in(prepared.expect("it can be run")), None, "{}", lock.name);
         }
-        let told = real_time::<OwnLocks>(&Registry::builtin(), &scenario, Duration::from_secs(60));
+        let told = real_time::<OwnLocks>(&OwnLocks::builtin_locks(), &scenario, Duration::from_secs(60));
         assert_eq!(told, None, "{}", lock.name);
     }
 

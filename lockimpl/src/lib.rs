@@ -51,6 +51,7 @@ mod registry;
 mod tests;
 
 pub use adapter::{Acquiring, Client, Existing, Guard, Wanted};
+pub use builtin::descriptors;
 pub use config::{
     Choice, Descriptor, Facts, Flaw, Form, Kind, LockConfig, Most, Nodes, Profile, Ratio, Remedy, RenewEvery,
     Sends, Switch, SwitchError, Switches, Unfit, Value,
@@ -79,4 +80,4 @@ pub use parts::timing::{Drift, Timing};
 pub use parts::tokens::{TokenScope, TokenSource};
 pub use parts::waiting::{WaitClock, Waiting, Wake};
 pub use parts::watchdog::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
-pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry, descriptors};
+pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry};

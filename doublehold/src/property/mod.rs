@@ -106,7 +106,7 @@ impl<E: TakesLocks> Property<E> {
         Property {
             name,
             lock: descriptor.name,
-            locks: Registry::builtin().with(lock),
+            locks: E::builtin_locks().with(lock),
             holds: Predicate::ALL.to_vec(),
             cases: CASES,
             regressions: Some(regressions),
@@ -267,7 +267,7 @@ pub fn plans(
     scenarios: impl Strategy<Value = Scenario> + 'static,
 ) -> BoxedStrategy<Plan> {
     use doublehold_scenarios::Engine as _;
-    let engine = OwnLocks(Registry::builtin().with(lock));
+    let engine = OwnLocks(OwnLocks::builtin_locks().with(lock));
     let plan = move |(scenario, seed)| Plan::from_report(&engine.run(&scenario, Seed(seed)));
     (scenarios, cases::seeds()).prop_map(plan).no_shrink().boxed()
 }

@@ -28,11 +28,11 @@ pub(crate) mod single;
 mod thread_count;
 
 use crate::env::Env;
-use crate::registry::Registry;
+use crate::registry::Kinds;
 
 /// The same locks and those of this crate, in the order in which lists show them.
-pub(crate) fn with_all<E: Env>(registry: Registry<E>) -> Registry<E> {
-    registry
+pub(crate) fn with_all<E: Env, K: Kinds<E>>(kinds: K) -> K {
+    kinds
         .with(single::Single)
         .with(replicated::Replicated)
         .with(redlock::Redlock)

@@ -46,11 +46,11 @@ use crate::locks::multi::Multi;
 use crate::locks::redlock::Redlock;
 use crate::locks::setnx_getset::SetnxGetset;
 use crate::locks::single::Single;
-use crate::registry::{ProfileKind, Registry};
+use crate::registry::{Kinds, ProfileKind};
 
 /// The same locks and those of libraries, in the order in which lists show them.
-pub(crate) fn with_all<E: Env>(engines: Registry<E>) -> Registry<E> {
-    engines
+pub(crate) fn with_all<E: Env, K: Kinds<E>>(kinds: K) -> K {
+    kinds
         .with(ProfileKind(&aioredlock::AIOREDLOCK, Redlock))
         .with(ProfileKind(&asynq::ASYNQ, SetnxGetset))
         .with(ProfileKind(&bsm_redislock::BSM_REDISLOCK, Single))

@@ -9,7 +9,7 @@ mod box_lock;
 mod library;
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::config::{Descriptor, SwitchError, Switches};
 use crate::env::null_env::NullEnv;
@@ -127,10 +127,23 @@ impl<E: Env> fmt::Debug for Registry<E> {
     }
 }
 
-/// What is known of the locks of this crate.
-pub fn descriptors() -> Vec<Descriptor> {
-    static KNOWN: LazyLock<Registry<NullEnv>> = LazyLock::new(Registry::builtin);
-    KNOWN.descriptors()
+/// A list to which kinds of locks are added: of kinds that build locks, or of what is known of them.
+pub(crate) trait Kinds<E: Env> {
+    fn with(self, kind: impl LockKind<E>) -> Self;
+}
+
+impl<E: Env> Kinds<E> for Registry<E> {
+    fn with(self, kind: impl LockKind<E>) -> Self {
+        self.with(kind)
+    }
+}
+
+/// A registry would do, and have every lock compiled for an environment in which none is ever built.
+impl Kinds<NullEnv> for Vec<Descriptor> {
+    fn with(mut self, kind: impl LockKind<NullEnv>) -> Self {
+        self.push(kind.descriptor());
+        self
+    }
 }
 
 /// A lock that cannot be built.

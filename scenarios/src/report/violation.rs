@@ -145,6 +145,3 @@ pub fn grants(history: &History, of: ClientId, wanted: LockId) -> Vec<CallId> {
     };
     history.events().iter().filter_map(|event| grant(&event.what)).collect()
 }
-
-#[cfg(test)]
-mod tests;

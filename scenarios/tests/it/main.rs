@@ -32,6 +32,7 @@ mod steps;
 mod subject;
 mod suspension;
 mod threads;
+mod violation;
 mod waits;
 mod weather;
 mod written;

@@ -22,7 +22,7 @@ pub type TurmoilEnv = SimEnv<TurmoilHost>;
 const NAME: &str = "turmoil";
 
 static BUILTIN: LazyLock<WorldEngine<TurmoilWorld>> =
-    LazyLock::new(|| WorldEngine::new(NAME, Registry::builtin()));
+    LazyLock::new(|| WorldEngine::new(NAME, OwnLocksOnTurmoil::builtin_locks()));
 
 /// Runs scenarios on turmoil's network, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,12 +57,11 @@ impl Limited for TurmoilEngine {
 /// [`TurmoilEngine`] for locks of your own: the engine to name in `doublehold::check_on` and `Property::new_on`.
 ///
 /// ```
-/// use doublehold_lockimpl::Registry;
 /// use doublehold_scenarios::{Engine, TakesLocks, catalog};
 /// use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 ///
 /// // Here goes `.with(…)` of a lock kind of your own.
-/// let engine = OwnLocksOnTurmoil::from_locks(Registry::builtin());
+/// let engine = OwnLocksOnTurmoil::from_locks(OwnLocksOnTurmoil::builtin_locks());
 /// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
 /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
 /// ```
@@ -70,6 +69,11 @@ pub struct OwnLocksOnTurmoil(WorldEngine<TurmoilWorld>);
 
 impl TakesLocks for OwnLocksOnTurmoil {
     type Env = TurmoilEnv;
+
+    fn builtin_locks() -> Registry<TurmoilEnv> {
+        static LOCKS: LazyLock<Registry<TurmoilEnv>> = LazyLock::new(Registry::builtin);
+        LOCKS.clone()
+    }
 
     fn from_locks(locks: Registry<TurmoilEnv>) -> OwnLocksOnTurmoil {
         OwnLocksOnTurmoil(WorldEngine::new(NAME, locks))

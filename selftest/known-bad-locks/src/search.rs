@@ -4,8 +4,8 @@
 
 use std::ops::RangeInclusive;
 
-use doublehold::check::{LockKind as _, Predicate, PrepareError, Registry, ScenarioError, World};
-use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim, Searchable};
+use doublehold::check::{LockKind as _, Predicate, PrepareError, ScenarioError, World};
+use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim, Searchable, TakesLocks as _};
 
 use crate::{BadLock, Kind, weathers};
 
@@ -67,7 +67,7 @@ impl BadLock {
 }
 
 fn prepare_world(world: &World, lock: &Kind) -> Result<PreparedSim, SearchError> {
-    let locks = Registry::builtin().with(lock.clone());
+    let locks = OwnLocks::builtin_locks().with(lock.clone());
     let scenario = world.scenario(lock.descriptor().name, locks.descriptors())?;
     Ok(OwnLocks(locks).prepare(&scenario)?)
 }

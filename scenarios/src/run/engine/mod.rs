@@ -79,6 +79,11 @@ pub trait TakesLocks: Engine + Send + Sync + 'static {
     /// The machine of such a lock's client.
     type Env: Env;
 
+    /// The locks of the program on such machines, to which yours are added.
+    ///
+    /// `Registry::builtin` is the same, and has them all compiled once more in the crate that calls it.
+    fn builtin_locks() -> Registry<Self::Env>;
+
     /// The engine that knows these locks.
     fn from_locks(locks: Registry<Self::Env>) -> Self;
 }

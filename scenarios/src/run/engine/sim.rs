@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::marker::PhantomData;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
@@ -35,7 +35,13 @@ pub struct LeanEngine;
 const SURVEYED: Seed = Seed(1);
 
 /// The locks that a scenario can name.
-static LOCKS: LazyLock<Registry<SimEnv>> = LazyLock::new(Registry::builtin);
+///
+/// A `LazyLock` would name the function that fills it, and have all locks compiled for this crate's unit tests, which
+/// run none of them.
+fn locks() -> &'static Registry<SimEnv> {
+    static LOCKS: OnceLock<Registry<SimEnv>> = OnceLock::new();
+    LOCKS.get_or_init(Registry::builtin)
+}
 
 impl Engine for SimEngine {
     type Prepared = PreparedSim;
@@ -45,11 +51,11 @@ impl Engine for SimEngine {
     }
 
     fn locks(&self) -> Vec<Descriptor> {
-        LOCKS.descriptors()
+        locks().descriptors()
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-        prepare::<World>(self.name(), Driver::RedisRs, &LOCKS, scenario)
+        prepare::<World>(self.name(), Driver::RedisRs, locks(), scenario)
     }
 }
 
@@ -61,11 +67,11 @@ impl Engine for LeanEngine {
     }
 
     fn locks(&self) -> Vec<Descriptor> {
-        LOCKS.descriptors()
+        locks().descriptors()
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-        prepare::<World>(self.name(), Driver::Lean, &LOCKS, scenario)
+        prepare::<World>(self.name(), Driver::Lean, locks(), scenario)
     }
 }
 
@@ -82,11 +88,10 @@ impl Limited for SimEngine {
 /// [`SimEngine`] for scenarios that name locks of the caller's own.
 ///
 /// ```
-/// use doublehold_lockimpl::Registry;
-/// use doublehold_scenarios::{Engine, OwnLocks, catalog};
+/// use doublehold_scenarios::{Engine, OwnLocks, TakesLocks, catalog};
 ///
 /// // Here goes `.with(…)` of a lock kind of one's own.
-/// let engine = OwnLocks(Registry::builtin());
+/// let engine = OwnLocks(OwnLocks::builtin_locks());
 /// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
 /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
 /// ```
@@ -95,6 +100,10 @@ pub struct OwnLocks(pub Registry<SimEnv>);
 
 impl TakesLocks for OwnLocks {
     type Env = SimEnv;
+
+    fn builtin_locks() -> Registry<SimEnv> {
+        locks().clone()
+    }
 
     fn from_locks(locks: Registry<SimEnv>) -> OwnLocks {
         OwnLocks(locks)
@@ -195,7 +204,7 @@ fn climate<W: WorldLike>(
     scenario: &Scenario,
 ) -> Result<Climate, PrepareError> {
     let calm = Scenario { weather: None, ..scenario.clone() };
-    let surveyed = match LOCKS.get(&scenario.lock.algorithm) {
+    let surveyed = match self::locks().get(&scenario.lock.algorithm) {
         Some(_) if TypeId::of::<W>() != TypeId::of::<World>() => SimEngine.prepare(&calm)?,
         _ => prepare::<W>("sim", Driver::RedisRs, locks, &calm)?,
     };

@@ -7,7 +7,7 @@ mod scripts;
 mod takeovers;
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -108,6 +108,13 @@ pub(in crate::run) fn recorded<F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    record(driver, Box::new(move |client| Box::pin(work(client))))
+}
+
+/// A test's code behind a pointer: the world below is compiled once, and not for each test.
+type Work = Box<dyn Fn(Client) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+fn record(driver: Driver, work: Work) -> (History, Vec<KeySpan>) {
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
     let mut header = Header::new("calls", 1, &["c1", "c2"], &["stock", "orders"]);
     header.nodes = vec!["A".to_owned(), "B".to_owned()];

@@ -6,7 +6,7 @@ use doublehold_lockimpl::{Client, Existing, Guard, RedisRs, Registry, Wanted};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::when::{Mark, When};
-use doublehold_scenarios::{Engine, OwnLocks, Prepared, Seed};
+use doublehold_scenarios::{Engine, OwnLocks, Prepared, Seed, TakesLocks};
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
@@ -29,20 +29,20 @@ impl Guard for Held {
     }
 }
 
-fn locks<E: RedisRs>() -> Registry<E> {
-    let take = async |mut redis: MultiplexedConnection, client: Client<E>, wanted: Wanted| {
+fn locks<E: TakesLocks<Env: RedisRs>>() -> Registry<E::Env> {
+    let take = async |mut redis: MultiplexedConnection, client: Client<E::Env>, wanted: Wanted| {
         let (key, token) = (wanted.resource, client.token());
         let mut set = redis::cmd("SET");
         set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
         let set: Option<String> = set.query_async(&mut redis).await?;
         Ok(set.map(|_| Held { redis, key, token }))
     };
-    Registry::builtin().with(Existing::on_one_node("sure", take))
+    E::builtin_locks().with(Existing::on_one_node("sure", take))
 }
 
 #[test]
 fn a_panic_of_ones_own_lock_is_shrunk_to_what_makes_it_panic() {
-    let engine = OwnLocks(locks());
+    let engine = OwnLocks(locks::<OwnLocks>());
     let s = Duration::from_secs;
     let world = World::new("sure")
         .nodes(["A"])

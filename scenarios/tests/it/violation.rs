@@ -1,10 +1,8 @@
 //! The same violation, and another: evidence with one fact changed.
 
-use doublehold_history::Overlap;
-
-use super::*;
-use crate::catalog;
-use crate::run::{Engine, LeanEngine};
+use doublehold_history::{ClientId, Evidence, LockId, Overlap, Predicate, TrueNs};
+use doublehold_scenarios::report::{Report, Violation};
+use doublehold_scenarios::{Engine, LeanEngine, catalog};
 
 const MS: u64 = 1_000_000;
 
