@@ -18,7 +18,7 @@ impl<E: Env> Registry<E> {
     }
 }
 
-/// What is known of the locks of this crate.
+/// Returns the descriptor of each lock of this crate.
 pub fn descriptors() -> Vec<Descriptor> {
     static KNOWN: LazyLock<Vec<Descriptor>> = LazyLock::new(|| with_all(Vec::new()));
     KNOWN.clone()

@@ -134,7 +134,7 @@ pub(crate) trait Kinds<E: Env> {
 
 impl<E: Env> Kinds<E> for Registry<E> {
     fn with(self, kind: impl LockKind<E>) -> Self {
-        self.with(kind)
+        Registry::with(self, kind)
     }
 }
 

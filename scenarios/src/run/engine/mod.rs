@@ -81,7 +81,7 @@ pub trait TakesLocks: Engine + Send + Sync + 'static {
 
     /// The locks of the program on such machines, to which yours are added.
     ///
-    /// `Registry::builtin` is the same, and has them all compiled once more in the crate that calls it.
+    /// `Registry::builtin` is the same, and has them all compiled once more in an optimised crate that calls it.
     fn builtin_locks() -> Registry<Self::Env>;
 
     /// The engine that knows these locks.
