@@ -51,6 +51,7 @@ pub(crate) mod names;
 #[cfg(test)]
 mod tests;
 
+use std::marker::PhantomData;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,7 +72,7 @@ use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
-use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
+use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks, builtin_locks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 use doublehold_search::counterexample::{counterexample, explain_in_time};
 pub use doublehold_search::many::{Count, Tally};
@@ -102,10 +103,11 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
 }
 
 /// Begins the same check on another engine than the kernel: `check_on::<Other>(&world, lock)`.
-pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<E::Env>) -> Check<E> {
+pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<SimEnv>) -> Check<E> {
     let name = lock.descriptor().name;
-    let locks = E::builtin_locks().with(lock);
+    let locks = builtin_locks().with(lock);
     Check {
+        engine: PhantomData,
         world: world.clone(),
         lock: name,
         locks,
@@ -133,11 +135,11 @@ pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckE
 /// # Errors
 ///
 /// If the file is no plan, or one of another lock or engine.
-pub fn replay_on<E>(plan: &Path, lock: impl LockKind<E::Env>) -> Result<Report, CheckError>
+pub fn replay_on<E>(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError>
 where
     E: TakesLocks<Prepared: Searchable + Futures>,
 {
-    let locks = E::builtin_locks().with(lock);
+    let locks = builtin_locks().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
     let engine = E::from_locks(locks);
     if engine.name() != plan.engine {
@@ -153,9 +155,10 @@ where
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked until it is run"]
 pub struct Check<E: TakesLocks = OwnLocks> {
+    engine: PhantomData<fn() -> E>,
     world: World,
     lock: &'static str,
-    locks: Registry<E::Env>,
+    locks: Registry<SimEnv>,
     seeds: RangeInclusive<Seed>,
     looking_for: Vec<Predicate>,
     files: Option<PathBuf>,

@@ -36,7 +36,7 @@ use std::time::Duration;
 use doublehold_lockimpl::Registry;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
-use doublehold_scenarios::{Prepared, Report, Scenario, Seed, TakesLocks};
+use doublehold_scenarios::{Prepared, Report, Scenario, Seed, SimEnv, TakesLocks};
 use doublehold_search::panic_hook;
 
 /// The number of repeats of a run that waited. By chance runs wait in clusters: with eight checks in one process on two
@@ -90,7 +90,7 @@ impl Nondeterminism {
 /// Looks for a lock that compares real time with its lease. A search that takes longer than `patience` is left alone,
 /// and finds nothing.
 pub(crate) fn real_time<E: TakesLocks>(
-    locks: &Registry<E::Env>,
+    locks: &Registry<SimEnv>,
     scenario: &Scenario,
     patience: Duration,
 ) -> Option<Nondeterminism> {
@@ -274,7 +274,7 @@ mod tests {
 
     use doublehold_lockimpl::Descriptor;
     use doublehold_scenarios::build::World;
-    use doublehold_scenarios::{Engine, LeanEngine, OwnLocks, PreparedSim, SimEngine};
+    use doublehold_scenarios::{Engine, LeanEngine, OwnLocks, PreparedSim, SimEngine, builtin_locks};
     use doublehold_search::many::{Many, run_many};
 
     use super::*;
@@ -308,7 +308,7 @@ mod tests {
         for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
             assert_eq!(detect_in(prepared.expect("it can be run")), None, "{}", lock.name);
         }
-        let told = real_time::<OwnLocks>(&OwnLocks::builtin_locks(), &scenario, Duration::from_secs(60));
+        let told = real_time::<OwnLocks>(&builtin_locks(), &scenario, Duration::from_secs(60));
         assert_eq!(told, None, "{}", lock.name);
     }
 

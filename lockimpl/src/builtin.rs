@@ -2,7 +2,7 @@
 //!
 //! What there is, `locks` and `profiles` list.
 //!
-//! Decision: "A lock of the program is compiled once for each kind of machine" (docs/decisions/builds.md).
+//! Decision: "A lock of the program is compiled once" (docs/decisions/builds.md).
 
 use std::sync::LazyLock;
 

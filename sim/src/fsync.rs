@@ -7,8 +7,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::host::Host;
 use crate::kernel::{Process, State};
+use crate::kernel_host::KernelHost;
 use crate::queue::Pending;
 use crate::slots::Key;
 use crate::trace::{Event, HostId};
@@ -30,13 +30,13 @@ pub(crate) struct PendingSync {
 }
 
 pub(crate) struct Fsync {
-    host: Host,
+    host: KernelHost,
     file: Option<String>,
     key: Option<SyncKey>,
 }
 
 impl Fsync {
-    pub(crate) fn new(host: Host, file: String) -> Fsync {
+    pub(crate) fn new(host: KernelHost, file: String) -> Fsync {
         Fsync { host, file: Some(file), key: None }
     }
 }

@@ -4,20 +4,29 @@
 //! a mark made) and before the code goes on. That is how a pause falls between a check and the write that follows it.
 //!
 //! Handles belong to one process of the host. After that process dies they stay inert: their futures never complete.
+//!
+//! A handle is of the kernel or of another simulator. Whatever runs on hosts has this one type for both, so it is
+//! compiled once: a call to the kernel costs one comparison more, a call to another simulator goes through an object.
+//!
+//! Decision: "A host of any simulator is one type" (docs/decisions/engines.md).
 
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use crate::clock::{ClockKind, Readings};
+use crate::clock::Readings;
 use crate::delay::DelayLaw;
-use crate::kernel::{Kernel, Process, Shared, State};
-use crate::net::{ConnectError, Incoming, SimStream};
+use crate::host_like::{BoxFuture, HostLike};
+use crate::kernel_host::KernelHost;
+use crate::net::ConnectError;
+use crate::of::{Of, each};
+use crate::stream::{Incoming, SimStream};
 use crate::time::{BootTime, MonotonicTime, WallTime};
-use crate::timer::ClockReaches;
-use crate::trace::{Event, HostId};
+use crate::trace::HostId;
 
 /// A host, as its own code sees it.
 ///
@@ -47,10 +56,10 @@ use crate::trace::{Event, HostId};
 /// assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
 /// ```
 #[derive(Clone)]
-pub struct Host {
-    kernel: Shared,
-    process: Process,
-}
+pub struct Host(Of<KernelHost, Arc<dyn HostLike>>);
+
+/// Makes the process of a host: called when the world starts and at each restart.
+pub type Boot = Rc<dyn Fn(Host) -> BoxFuture<'static, ()>>;
 
 /// A deadline passed before the operation was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,111 +67,66 @@ pub struct Host {
 pub struct DeadlinePassed;
 
 impl Host {
-    pub(crate) fn new(kernel: Shared, process: Process) -> Host {
-        Host { kernel, process }
+    /// A host of another simulator.
+    pub fn of_other(host: impl HostLike + 'static) -> Host {
+        Host(Of::Other(Arc::new(host)))
     }
 
-    pub(crate) fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    pub(crate) fn process(&self) -> Process {
-        self.process
+    pub(crate) fn of_kernel(host: KernelHost) -> Host {
+        Host(Of::Kernel(host))
     }
 
     /// This host's number.
     pub fn id(&self) -> HostId {
-        self.process.host
+        each!(&self.0, host => host.id())
     }
 
     /// This host's name.
     pub fn name(&self) -> String {
-        self.kernel.state.borrow().host(self.process.host).name.clone()
+        each!(&self.0, host => host.name())
     }
 
     /// How many processes of this host died before this one.
     pub fn restarts(&self) -> u32 {
-        self.process.incarnation
+        each!(&self.0, host => host.restarts())
     }
 
     /// What the three clocks show, without a step point: for servers, whose pauses strike between requests.
     pub fn clocks(&self) -> Readings {
-        let state = self.kernel.state.borrow();
-        state.host(self.process.host).clocks.read(state.now)
+        each!(&self.0, host => host.clocks())
     }
 
     /// Reads the wall clock, as a step point.
     pub async fn wall(&self) -> WallTime {
-        WallTime(self.read_clock(ClockKind::Wall).await)
+        each!(&self.0, host => host.wall().await)
     }
 
     /// Reads the monotonic clock, as a step point.
     pub async fn monotonic(&self) -> MonotonicTime {
-        MonotonicTime(self.read_clock(ClockKind::Monotonic).await as u64)
+        each!(&self.0, host => host.monotonic().await)
     }
 
     /// Reads the boot clock, as a step point.
     pub async fn boot(&self) -> BootTime {
-        BootTime(self.read_clock(ClockKind::Boot).await as u64)
-    }
-
-    fn read_clock(&self, clock: ClockKind) -> impl Future<Output = i64> {
-        let host = self.process.host;
-        self.step(move |state| {
-            let reading = state.host(host).clocks.value(clock, state.now);
-            state.emit(Event::ClockRead { host, clock, reading });
-            reading
-        })
+        each!(&self.0, host => host.boot().await)
     }
 
     /// Notes something in the trace, where a fault may wait for it, as a step point.
     pub async fn mark(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
-        let (host, mut label) = (self.process.host, Some(label.into()));
-        self.step(|state| {
-            if let Some(label) = label.take() {
-                state.emit(Event::Mark { host, label, about });
-            }
-        })
-        .await;
+        let label = label.into();
+        each!(&self.0, host => host.mark(label, about).await);
     }
 
     /// Notes something in the trace without a step point: for servers and for callbacks that cannot wait.
     pub fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
         let label = label.into();
-        self.act_on_host(|state, host| state.emit(Event::Mark { host, label, about }));
+        each!(&self.0, host => host.note(label, about));
     }
 
     /// Ends the run with [`Outcome::Halted`](crate::Outcome::Halted): this host has come to a point from which on it
     /// would not do what it stands for. No code takes another step.
     pub fn halt(&self) {
-        self.act_on_host(|state, _| state.halted = true);
-    }
-
-    /// Does `action` once, then waits while the host is stopped.
-    async fn step<R>(&self, mut action: impl FnMut(&mut State) -> R) -> R {
-        let mut done = None;
-        poll_fn(|cx| {
-            let mut state = self.kernel.state.borrow_mut();
-            if state.holds_back(self.process, cx) {
-                return Poll::Pending;
-            }
-            let result = match done.take() {
-                Some(result) => return Poll::Ready(result),
-                None => action(&mut state),
-            };
-            state.strike_due_faults();
-            // The action's own event may have stopped this host.
-            if state.holds_back(self.process, cx) {
-                done = Some(result);
-                return Poll::Pending;
-            }
-            Poll::Ready(result)
-        })
-        .await
-    }
-
-    pub(crate) fn holds_back(&self, cx: &Context<'_>) -> bool {
-        self.kernel.state.borrow_mut().holds_back(self.process, cx)
+        each!(&self.0, host => host.halt());
     }
 
     /// Waits for a duration of this host's monotonic clock.
@@ -171,17 +135,19 @@ impl Host {
     }
 
     /// Waits until this host's monotonic clock shows `until`.
-    pub fn sleep_until(&self, until: MonotonicTime) -> impl Future<Output = ()> + use<> {
-        self.clock_reaches(ClockKind::Monotonic, reading(until.0))
+    pub fn sleep_until(&self, until: MonotonicTime) -> impl Future<Output = ()> + Send + use<> {
+        match &self.0 {
+            Of::Kernel(host) => Of::Kernel(host.sleep_until(until)),
+            Of::Other(host) => Of::Other(host.sleep_until(until)),
+        }
     }
 
     /// Waits until this host's wall clock shows `until` or later, however it comes there.
-    pub fn wall_reaches(&self, until: WallTime) -> impl Future<Output = ()> + use<> {
-        self.clock_reaches(ClockKind::Wall, until.0)
-    }
-
-    fn clock_reaches(&self, clock: ClockKind, reading: i64) -> ClockReaches {
-        ClockReaches::new(self.clone(), self.process.host, clock, reading)
+    pub fn wall_reaches(&self, until: WallTime) -> impl Future<Output = ()> + Send + use<> {
+        match &self.0 {
+            Of::Kernel(host) => Of::Kernel(host.wall_reaches(until)),
+            Of::Other(host) => Of::Other(host.wall_reaches(until)),
+        }
     }
 
     /// Runs an operation against a deadline on the monotonic clock. The operation is polled before the timer: after a
@@ -203,32 +169,35 @@ impl Host {
 
     /// Starts a task of this host's process. It dies with the process.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.kernel.spawn(self.process, task);
+        match &self.0 {
+            Of::Kernel(host) => host.spawn(task),
+            Of::Other(host) => host.spawn(Box::pin(task)),
+        }
     }
 
     /// Fills `bytes` from this host's own random stream.
     pub fn random(&self, bytes: &mut [u8]) {
-        self.kernel.state.borrow_mut().host_mut(self.process.host).random.fill(bytes);
+        each!(&self.0, host => host.random(bytes));
     }
 
     /// Draws from a law with this host's own random stream.
     pub fn draw(&self, law: &DelayLaw) -> Duration {
-        law.draw(&mut self.kernel.state.borrow_mut().host_mut(self.process.host).random)
+        each!(&self.0, host => host.draw(law))
     }
 
     /// How much longer than usual something takes that this host's process is asked to do: a draw from each
     /// [`Fault::SlowService`](crate::Fault::SlowService) in force, and nothing is drawn where there is none.
     pub fn slowness(&self) -> Duration {
-        let host = &mut *self.kernel.state.borrow_mut();
-        let host = host.host_mut(self.process.host);
-        let crate::host_state::HostState { slow_by, random, .. } = host;
-        slow_by.iter().fold(Duration::ZERO, |sum, law| sum.saturating_add(law.draw(random)))
+        each!(&self.0, host => host.slowness())
     }
 
     /// Opens a connection. Takes a round trip; fails when nothing listens there, the other machine resets it, or no
     /// answer comes within the connect timeout.
     pub async fn connect(&self, to: HostId, port: u16) -> Result<SimStream, ConnectError> {
-        SimStream::connect(self.clone(), to, port).await
+        match &self.0 {
+            Of::Kernel(host) => host.connect(to, port).await.map(SimStream::of_kernel),
+            Of::Other(host) => host.connect(to, port).await.map(SimStream::of_other),
+        }
     }
 
     /// Listens on a port. The machine completes handshakes and queues connections also while the process is paused.
@@ -236,78 +205,40 @@ impl Host {
     /// # Panics
     /// If the process already listens on this port.
     pub fn listen(&self, port: u16) -> Incoming {
-        Incoming::open(self.clone(), port)
+        match &self.0 {
+            Of::Kernel(host) => Incoming::of_kernel(host.listen(port)),
+            Of::Other(host) => Incoming::of_other(host.listen(port)),
+        }
     }
 
     /// Appends to a file: visible at once, durable after an fsync.
     pub fn append(&self, file: &str, bytes: &[u8]) {
-        self.act_on_host(|state, host| state.host_mut(host).disk.append(file, bytes));
+        each!(&self.0, host => host.append(file, bytes));
     }
 
     /// The file as written; empty if there is none.
     pub fn read_file(&self, file: &str) -> Vec<u8> {
-        self.kernel.state.borrow().host(self.process.host).disk.read(file)
+        each!(&self.0, host => host.read_file(file))
     }
 
     /// Cuts a file to its first `len` bytes.
     pub fn truncate(&self, file: &str, len: usize) {
-        self.act_on_host(|state, host| {
-            state.host_mut(host).disk.truncate(file, len);
-            state.fsyncs_cover_at_most(host, file, len);
-        });
+        each!(&self.0, host => host.truncate(file, len));
     }
 
     /// Replaces a file's content, all or nothing: until an fsync that began later is done, a power loss brings the old
     /// content back.
     pub fn replace(&self, file: &str, bytes: &[u8]) {
-        self.act_on_host(|state, host| {
-            state.host_mut(host).disk.replace(file, bytes);
-            state.fsyncs_miss(host, file);
-        });
-    }
-
-    /// Acts for this process; does nothing once it died.
-    fn act_on_host(&self, action: impl FnOnce(&mut State, HostId)) {
-        let Process { host, incarnation } = self.process;
-        self.kernel.enter(|state| {
-            if state.host(host).life.incarnation() == incarnation {
-                action(state, host);
-            }
-        });
+        each!(&self.0, host => host.replace(file, bytes));
     }
 
     /// Makes durable what the file holds now. Takes the disk's fsync time.
     pub async fn fsync(&self, file: &str) {
-        crate::fsync::Fsync::new(self.clone(), file.to_owned()).await;
+        each!(&self.0, host => host.fsync(file).await);
     }
 
     /// Waits for the next signal to this host's process and takes it.
     pub async fn signal(&self) -> String {
-        poll_fn(|cx| {
-            if self.holds_back(cx) {
-                return Poll::Pending;
-            }
-            self.kernel.enter(|state| {
-                let host = state.host_mut(self.process.host);
-                if host.signals.is_empty() {
-                    host.signal_waker = Some(cx.waker().clone());
-                    return Poll::Pending;
-                }
-                Poll::Ready(host.signals.remove(0))
-            })
-        })
-        .await
-    }
-
-    pub(crate) fn main_finished(&self) {
-        self.kernel.enter(|state| state.main_finished(self.process));
+        each!(&self.0, host => host.signal().await)
     }
 }
-
-/// A monotonic reading as the signed number clocks compare by; later than any clock will show if it does not fit.
-fn reading(nanoseconds: u64) -> i64 {
-    i64::try_from(nanoseconds).unwrap_or(i64::MAX)
-}
-
-/// Boxes a boot function's future.
-pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;

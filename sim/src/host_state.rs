@@ -15,8 +15,8 @@ use crate::clock::Clocks;
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
 use crate::fsync::PendingSync;
-use crate::host::Host;
 use crate::kernel::{Kernel, Process, Shared, State};
+use crate::kernel_host::KernelHost;
 use crate::life::Life;
 use crate::net::Listener;
 use crate::random::Stream;
@@ -25,7 +25,7 @@ use crate::timer::{Timer, TimerKey};
 use crate::trace::{Event, HostId};
 
 /// Starts a host's process: called once at the start of the world and again at each restart.
-pub(crate) type Boot = Rc<dyn Fn(Host) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
+pub(crate) type KernelBoot = Rc<dyn Fn(KernelHost) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 pub(crate) struct HostState {
     pub(crate) name: String,
@@ -35,7 +35,7 @@ pub(crate) struct HostState {
     pub(crate) fsync_time: DelayLaw,
     /// What the process is asked to do takes so much longer.
     pub(crate) slow_by: Vec<DelayLaw>,
-    pub(crate) boot: Option<Boot>,
+    pub(crate) boot: Option<KernelBoot>,
     pub(crate) life: Life,
     /// Timers that wait on its clocks, whoever's they are.
     pub(crate) timers: Slots<Timer>,
@@ -65,7 +65,7 @@ impl Kernel {
             boot.map(|boot| (boot, process))
         };
         let Some((boot, process)) = booted else { return };
-        let handle = Host::new(Shared::new(self.clone()), process);
+        let handle = KernelHost::new(Shared::new(self.clone()), process);
         let main = boot(handle.clone());
         let watched = handle.clone();
         handle.spawn(async move {

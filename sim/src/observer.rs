@@ -8,8 +8,8 @@
 use std::future::Future;
 
 use crate::clock::{ClockKind, Readings};
-use crate::host::Host;
 use crate::kernel::{OBSERVER, Process, Shared};
+use crate::kernel_host::KernelHost;
 use crate::net::CopyOf;
 use crate::time::SimTime;
 use crate::timer::ClockReaches;
@@ -43,11 +43,11 @@ use crate::trace::{ConnectionId, HostId};
 /// }
 /// ```
 #[derive(Clone)]
-pub struct WorldObserver(Host);
+pub struct WorldObserver(KernelHost);
 
 impl WorldObserver {
     pub(crate) fn new(kernel: Shared) -> WorldObserver {
-        WorldObserver(Host::new(kernel, Process { host: OBSERVER, incarnation: 0 }))
+        WorldObserver(KernelHost::new(kernel, Process { host: OBSERVER, incarnation: 0 }))
     }
 
     /// True time.

@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::clock::ClockKind;
-use crate::host::Host;
 use crate::kernel::{OBSERVER, Process, State};
+use crate::kernel_host::KernelHost;
 use crate::queue::Pending;
 use crate::slots::Key;
 use crate::time::SimTime;
@@ -48,7 +48,7 @@ enum Progress {
 
 /// Waits until a host's clock shows at least a reading.
 pub(crate) struct ClockReaches {
-    owner: Host,
+    owner: KernelHost,
     host: HostId,
     clock: ClockKind,
     reading: i64,
@@ -56,7 +56,7 @@ pub(crate) struct ClockReaches {
 }
 
 impl ClockReaches {
-    pub(crate) fn new(owner: Host, host: HostId, clock: ClockKind, reading: i64) -> ClockReaches {
+    pub(crate) fn new(owner: KernelHost, host: HostId, clock: ClockKind, reading: i64) -> ClockReaches {
         ClockReaches { owner, host, clock, reading, key: None }
     }
 }

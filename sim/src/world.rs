@@ -13,8 +13,8 @@ use crate::clock::{Clocks, RatePpb};
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
 use crate::fault::{Fault, PlannedFault, Struck};
-use crate::host::Host;
-use crate::host_state::{Boot, HostState};
+use crate::host::{Boot, Host};
+use crate::host_state::{HostState, KernelBoot};
 use crate::kernel::{Budget, Kernel, Outcome, Shared, host_stream};
 use crate::life::Life;
 use crate::net::LinkSpec;
@@ -174,11 +174,19 @@ impl World {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        assert_ne!(spec.name, OBSERVER_NAME, "a host has a name");
-        self.insert(spec, Some(Rc::new(move |host| Box::pin(boot(host)) as crate::host::BoxFuture)))
+        self.add_kernel_host(spec, Rc::new(move |host| Box::pin(boot(Host::of_kernel(host)))))
     }
 
-    fn insert(&mut self, spec: HostSpec, boot: Option<Boot>) -> HostId {
+    pub(crate) fn add_boxed_host(&mut self, spec: HostSpec, boot: Boot) -> HostId {
+        self.add_kernel_host(spec, Rc::new(move |host| boot(Host::of_kernel(host))))
+    }
+
+    fn add_kernel_host(&mut self, spec: HostSpec, boot: KernelBoot) -> HostId {
+        assert_ne!(spec.name, OBSERVER_NAME, "a host has a name");
+        self.insert(spec, Some(boot))
+    }
+
+    fn insert(&mut self, spec: HostSpec, boot: Option<KernelBoot>) -> HostId {
         assert!(self.names.insert(spec.name.clone()), "two hosts are named `{}`", spec.name);
         let mut state = self.kernel.state.borrow_mut();
         let id = HostId(state.hosts.len() as u32);

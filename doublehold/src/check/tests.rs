@@ -40,7 +40,7 @@ impl LockKind<SimEnv> for Known {
 
 #[test]
 fn a_check_asks_everything_of_a_thousand_seeds_unless_told_otherwise() {
-    let lock = Known(OwnLocks::builtin_locks().get("single").expect("it comes with the program").clone());
+    let lock = Known(builtin_locks().get("single").expect("it comes with the program").clone());
     let check = check(&World::new("any"), lock);
     assert_eq!((check.seeds, check.looking_for), (Seed(1)..=Seed(1_000), Predicate::ALL.to_vec()));
 }

@@ -21,7 +21,7 @@ use doublehold_lockimpl::{
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_scenarios::{Prepared, Scenario, Seed, TakesLocks};
+use doublehold_scenarios::{Prepared, Scenario, Seed, SimEnv, TakesLocks};
 
 /// The leases that are tried, until one is granted: the first takes little real time, and the second is for locks that
 /// count in whole seconds.
@@ -30,7 +30,7 @@ const LEASES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1
 const SEED: Seed = Seed(1);
 
 /// True if real time makes a difference to the lock of this scenario.
-pub(super) fn tells_real_time<E: TakesLocks>(locks: &Registry<E::Env>, scenario: &Scenario) -> bool {
+pub(super) fn tells_real_time<E: TakesLocks>(locks: &Registry<SimEnv>, scenario: &Scenario) -> bool {
     let granted =
         |lease: &Duration| Some((*lease, run_little_world::<E>(locks, scenario, *lease, Duration::ZERO)?));
     let first = LEASES.iter().filter_map(granted).find(|(_, run)| run.grants.count > 0);
@@ -42,7 +42,7 @@ pub(super) fn tells_real_time<E: TakesLocks>(locks: &Registry<E::Env>, scenario:
 
 /// The little world, with so much real time each time; `None` if it cannot be made of this lock.
 fn run_little_world<E: TakesLocks>(
-    locks: &Registry<E::Env>,
+    locks: &Registry<SimEnv>,
     scenario: &Scenario,
     lease: Duration,
     real: Duration,

@@ -43,6 +43,7 @@ mod tests;
 mod weathers;
 mod worlds;
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,7 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{
     Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
+    builtin_locks,
 };
 use doublehold_search::counterexample::{counterexample, explain_in_time};
 use doublehold_search::many::{Many, Tally, run_many};
@@ -82,9 +84,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 #[must_use = "nothing is tried until it is checked"]
 pub struct Property<E: TakesLocks = OwnLocks> {
+    engine: PhantomData<fn() -> E>,
     name: String,
     lock: &'static str,
-    locks: Registry<E::Env>,
+    locks: Registry<SimEnv>,
     holds: Vec<Predicate>,
     cases: u64,
     regressions: Option<PathBuf>,
@@ -100,13 +103,14 @@ impl Property {
 
 impl<E: TakesLocks> Property<E> {
     /// The same on another engine than the kernel: `Property::<Other>::new_on(…)`.
-    pub fn new_on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
+    pub fn new_on(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property<E> {
         let (name, descriptor) = (name.into(), lock.descriptor());
         let regressions = Path::new(REGRESSIONS).join(names::join_names([name.as_str()]));
         Property {
+            engine: PhantomData,
             name,
             lock: descriptor.name,
-            locks: E::builtin_locks().with(lock),
+            locks: builtin_locks().with(lock),
             holds: Predicate::ALL.to_vec(),
             cases: CASES,
             regressions: Some(regressions),
@@ -267,7 +271,7 @@ pub fn plans(
     scenarios: impl Strategy<Value = Scenario> + 'static,
 ) -> BoxedStrategy<Plan> {
     use doublehold_scenarios::Engine as _;
-    let engine = OwnLocks(OwnLocks::builtin_locks().with(lock));
+    let engine = OwnLocks(builtin_locks().with(lock));
     let plan = move |(scenario, seed)| Plan::from_report(&engine.run(&scenario, Seed(seed)));
     (scenarios, cases::seeds()).prop_map(plan).no_shrink().boxed()
 }

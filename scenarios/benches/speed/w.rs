@@ -12,8 +12,7 @@ use std::time::Duration;
 use doublehold_lockimpl::{connection_config, connection_info};
 use doublehold_scenarios::LeanConnection;
 use doublehold_sim::{
-    Budget, DelayLaw, HostId, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, Outcome, Seed, World,
-    WorldLike,
+    Budget, DelayLaw, Host, HostId, HostSpec, Keep, LinkSpec, Outcome, Seed, SimStream, World, WorldLike,
 };
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use doublehold_sim_turmoil::TurmoilWorld;
@@ -65,8 +64,8 @@ pub(crate) fn lean(seed: u64) -> Done {
 /// 5 nodes that `serve` and 3 clients that `ask` them.
 fn run<W, S, A>(
     seed: u64,
-    serve: impl Fn(W::Host) -> S + Copy + 'static,
-    ask: impl Fn(W::Host, Vec<HostId>) -> A + Copy + 'static,
+    serve: impl Fn(Host) -> S + Copy + 'static,
+    ask: impl Fn(Host, Vec<HostId>) -> A + Copy + 'static,
 ) -> Done
 where
     W: WorldLike,
@@ -87,7 +86,7 @@ where
     Done { simulated: Duration::from_nanos(run.ended.0), messages: run.messages }
 }
 
-async fn connect<H: HostLike>(host: &H, nodes: Vec<HostId>) -> Vec<H::Stream> {
+async fn connect(host: &Host, nodes: Vec<HostId>) -> Vec<SimStream> {
     let mut streams = Vec::new();
     for node in nodes {
         streams.push(host.connect(node, PORT).await.expect("the node listens"));
@@ -95,12 +94,12 @@ async fn connect<H: HostLike>(host: &H, nodes: Vec<HostId>) -> Vec<H::Stream> {
     streams
 }
 
-async fn serve_redis<H: HostLike>(host: H) {
+async fn serve_redis(host: Host) {
     let machine = SimMachine::new(host, Arc::new(BTreeMap::new()), DelayLaw::Fixed(Duration::ZERO));
     machine.run(PORT, NodeConfig::default(), Operator::default()).await.expect("an empty disk boots");
 }
 
-async fn ask_redis<H: HostLike, C: ConnectionLike>(host: H, mut connections: Vec<C>) {
+async fn ask_redis<C: ConnectionLike>(host: Host, mut connections: Vec<C>) {
     for _ in 0..10 {
         let mut echo = Cmd::with_capacity(2, 64);
         echo.arg("ECHO").arg(ECHOED);
@@ -112,7 +111,7 @@ async fn ask_redis<H: HostLike, C: ConnectionLike>(host: H, mut connections: Vec
     }
 }
 
-async fn echo_back<H: HostLike>(host: H) {
+async fn echo_back(host: Host) {
     let mut incoming = host.listen(PORT);
     loop {
         let mut stream = incoming.accept().await;
@@ -127,7 +126,7 @@ async fn echo_back<H: HostLike>(host: H) {
     }
 }
 
-async fn ask_plainly<H: HostLike>(host: H, nodes: Vec<HostId>) {
+async fn ask_plainly(host: Host, nodes: Vec<HostId>) {
     let mut streams = connect(&host, nodes).await;
     for _ in 0..10 {
         for stream in &mut streams {

@@ -18,7 +18,7 @@ pub use engine::env::{Connection, SimEnv};
 pub use engine::limits::Limit;
 pub use engine::prepared::PreparedSim;
 pub(crate) use engine::signal::Signal;
-pub use engine::sim::{LeanEngine, OwnLocks, SimEngine, WorldEngine};
+pub use engine::sim::{LeanEngine, OwnLocks, SimEngine, WorldEngine, builtin_locks};
 pub use engine::{Detailed, Engine, Futures, Limited, Prepared, Searchable, Stepped, TakesLocks};
 pub use lean::LeanConnection;
 

@@ -15,7 +15,7 @@ use doublehold_scenarios::scenario::{HostIndex, Role, Scenario};
 use doublehold_scenarios::when::{Event, Nth, When};
 use doublehold_scenarios::{
     Detailed, Engine, LeanEngine, OwnLocks, PrepareError, Prepared, Report, SimEngine, SimEnv, Stepped,
-    TakesLocks as _, format::Source,
+    builtin_locks, format::Source,
 };
 
 const SEC: u64 = 1_000_000_000;
@@ -348,7 +348,7 @@ impl Lock for Thread {
 
 #[test]
 fn what_one_thread_made_sends_for_each_what_it_asked_for() {
-    let engine = OwnLocks(OwnLocks::builtin_locks().with(Common));
+    let engine = OwnLocks(builtin_locks().with(Common));
     let scenario = read_with("common", [TURN, TURN], "", &engine).unwrap();
     let prepared = engine.prepare(&scenario).unwrap();
     for seed in 1..=10 {

@@ -11,18 +11,17 @@ use std::sync::LazyLock;
 use doublehold_lockimpl::{Descriptor, Registry};
 use doublehold_scenarios::fault::Effect;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Limited, PrepareError, PreparedSim, SimEnv, TakesLocks, WorldEngine};
-use doublehold_sim_turmoil::{TurmoilHost, TurmoilWorld};
+use doublehold_scenarios::{
+    Engine, Limited, PrepareError, PreparedSim, SimEnv, TakesLocks, WorldEngine, builtin_locks,
+};
+use doublehold_sim_turmoil::TurmoilWorld;
 
 pub mod table;
-
-/// A lock's surroundings on a host of turmoil's network.
-pub type TurmoilEnv = SimEnv<TurmoilHost>;
 
 const NAME: &str = "turmoil";
 
 static BUILTIN: LazyLock<WorldEngine<TurmoilWorld>> =
-    LazyLock::new(|| WorldEngine::new(NAME, OwnLocksOnTurmoil::builtin_locks()));
+    LazyLock::new(|| WorldEngine::new(NAME, builtin_locks()));
 
 /// Runs scenarios on turmoil's network, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,25 +56,18 @@ impl Limited for TurmoilEngine {
 /// [`TurmoilEngine`] for locks of your own: the engine to name in `doublehold::check_on` and `Property::new_on`.
 ///
 /// ```
-/// use doublehold_scenarios::{Engine, TakesLocks, catalog};
+/// use doublehold_scenarios::{Engine, TakesLocks, builtin_locks, catalog};
 /// use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 ///
 /// // Here goes `.with(…)` of a lock kind of your own.
-/// let engine = OwnLocksOnTurmoil::from_locks(OwnLocksOnTurmoil::builtin_locks());
+/// let engine = OwnLocksOnTurmoil::from_locks(builtin_locks());
 /// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
 /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
 /// ```
 pub struct OwnLocksOnTurmoil(WorldEngine<TurmoilWorld>);
 
 impl TakesLocks for OwnLocksOnTurmoil {
-    type Env = TurmoilEnv;
-
-    fn builtin_locks() -> Registry<TurmoilEnv> {
-        static LOCKS: LazyLock<Registry<TurmoilEnv>> = LazyLock::new(Registry::builtin);
-        LOCKS.clone()
-    }
-
-    fn from_locks(locks: Registry<TurmoilEnv>) -> OwnLocksOnTurmoil {
+    fn from_locks(locks: Registry<SimEnv>) -> OwnLocksOnTurmoil {
         OwnLocksOnTurmoil(WorldEngine::new(NAME, locks))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use doublehold::check::{
     BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, SimEnv, Switches,
 };
-use doublehold_scenarios::{OwnLocks, TakesLocks as _};
+use doublehold_scenarios::builtin_locks;
 
 type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> Result<BoxLock, ConfigError> + Send + Sync>;
 
@@ -37,7 +37,7 @@ impl Kind {
     ///
     /// If the program has no library of that name.
     pub fn from_library(name: &'static str, library: &str, switches: Switches) -> Kind {
-        let libraries = OwnLocks::builtin_locks();
+        let libraries = builtin_locks();
         let kind = libraries.get(library).unwrap_or_else(|| panic!("there is no {library}")).clone();
         let nodes = kind.descriptor().nodes;
         Kind { name, nodes, build: Arc::new(move |env, nodes| kind.build(env, nodes, &switches)) }

@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use doublehold::check::{LockKind as _, Predicate, PrepareError, ScenarioError, World};
-use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim, Searchable, TakesLocks as _};
+use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim, Searchable, builtin_locks};
 
 use crate::{BadLock, Kind, weathers};
 
@@ -67,7 +67,7 @@ impl BadLock {
 }
 
 fn prepare_world(world: &World, lock: &Kind) -> Result<PreparedSim, SearchError> {
-    let locks = OwnLocks::builtin_locks().with(lock.clone());
+    let locks = builtin_locks().with(lock.clone());
     let scenario = world.scenario(lock.descriptor().name, locks.descriptors())?;
     Ok(OwnLocks(locks).prepare(&scenario)?)
 }

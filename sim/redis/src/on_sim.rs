@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_sim::{DelayLaw, Host, HostId, HostLike, WallTime};
+use doublehold_sim::{BoxFuture, DelayLaw, Host, HostId, SimStream, WallTime};
 
 use crate::config::{BootError, NodeConfig};
 use crate::core::{Peer, WallMicros};
@@ -32,17 +32,17 @@ pub enum RunError {
 
 /// A simulated host as a node sees it.
 #[derive(Clone)]
-pub struct SimMachine<H = Host> {
-    host: H,
+pub struct SimMachine {
+    host: Host,
     /// Which host each name means, for replication.
     names: Arc<BTreeMap<String, HostId>>,
     command_time: DelayLaw,
 }
 
-impl<H: HostLike> SimMachine<H> {
+impl SimMachine {
     /// The machine of `host`. `names` says which host a master's name means; `command_time` is how long each command
     /// keeps the node busy.
-    pub fn new(host: H, names: Arc<BTreeMap<String, HostId>>, command_time: DelayLaw) -> SimMachine<H> {
+    pub fn new(host: Host, names: Arc<BTreeMap<String, HostId>>, command_time: DelayLaw) -> SimMachine {
         SimMachine { host, names, command_time }
     }
 
@@ -51,20 +51,28 @@ impl<H: HostLike> SimMachine<H> {
     ///
     /// # Errors
     /// When the node cannot boot from what the disk holds, or gets a signal that is no [`Order`](crate::Order).
-    pub async fn run(self, port: u16, config: NodeConfig, operator: Operator) -> Result<(), RunError> {
-        let (host, names) = (self.host.clone(), self.names.clone());
-        let incoming = host.listen(port);
-        let node = Node::boot(self, config)?;
-        let desk = Desk { operator, host: host.clone(), node, names, port };
-        process::run(&host, incoming, desk).await.map_err(RunError::from)
+    pub fn run(
+        self,
+        port: u16,
+        config: NodeConfig,
+        operator: Operator,
+    ) -> BoxFuture<'static, Result<(), RunError>> {
+        // An object, so that the code of nodes is compiled in this crate and in no other.
+        Box::pin(async move {
+            let (host, names) = (self.host.clone(), self.names.clone());
+            let incoming = host.listen(port);
+            let node = Node::boot(self, config)?;
+            let desk = Desk { operator, host: host.clone(), node, names, port };
+            process::run(&host, incoming, desk).await.map_err(RunError::from)
+        })
     }
 }
 
 /// A node, and the operator beside it.
-impl<H: HostLike> Process<H::Stream> for Desk<H> {
+impl Process for Desk {
     type Unknown = UnknownOrder;
 
-    fn serve(self, stream: H::Stream, peer: Peer, address: String) -> impl Future<Output = ()> + Send {
+    fn serve(self, stream: SimStream, peer: Peer, address: String) -> impl Future<Output = ()> + Send {
         self.node.serve(stream, peer, address)
     }
 
@@ -77,8 +85,8 @@ impl<H: HostLike> Process<H::Stream> for Desk<H> {
     }
 }
 
-impl<H: HostLike> Machine for SimMachine<H> {
-    type Stream = H::Stream;
+impl Machine for SimMachine {
+    type Stream = SimStream;
 
     fn wall(&self) -> WallMicros {
         WallMicros(self.host.clocks().wall.0.div_euclid(1000))
@@ -100,7 +108,7 @@ impl<H: HostLike> Machine for SimMachine<H> {
         self.host.spawn(task);
     }
 
-    async fn connect(&self, host: &str, port: u16) -> io::Result<H::Stream> {
+    async fn connect(&self, host: &str, port: u16) -> io::Result<SimStream> {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{host}`"));
         let to = *self.names.get(host).ok_or_else(unknown)?;
         Ok(self.host.connect(to, port).await?)

@@ -26,7 +26,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use doublehold_sim::{HostId, HostLike};
+use doublehold_sim::{Host, HostId};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::node::Node;
@@ -166,15 +166,15 @@ impl Operator {
 
 /// The operator at work beside one process of the node.
 #[derive(Clone)]
-pub(crate) struct Desk<H: HostLike> {
+pub(crate) struct Desk {
     pub(crate) operator: Operator,
-    pub(crate) host: H,
-    pub(crate) node: Node<SimMachine<H>>,
+    pub(crate) host: Host,
+    pub(crate) node: Node<SimMachine>,
     pub(crate) names: Arc<BTreeMap<String, HostId>>,
     pub(crate) port: u16,
 }
 
-impl<H: HostLike> Desk<H> {
+impl Desk {
     /// Does what it is told for as long as the process lives; ends at a signal that is no order.
     pub(crate) async fn obey(self) -> UnknownOrder {
         self.tell_all();

@@ -8,19 +8,19 @@
 
 use std::future::Future;
 
-use doublehold_sim::{HostLike, IncomingLike, SimStream, StreamLike};
+use doublehold_sim::{Host, Incoming, SimStream};
 use tokio::sync::oneshot;
 
 use crate::core::Peer;
 use crate::wait::{First, first};
 
-/// A program on a simulated machine, which is connected to by streams of type `S`. Clones are handles to the same.
-pub trait Process<S = SimStream>: Clone + Send + 'static {
+/// A program on a simulated machine, which is connected to by streams. Clones are handles to the same.
+pub trait Process: Clone + Send + 'static {
     /// A signal that it does not understand.
     type Unknown: Send + 'static;
 
     /// Serves one connection, until either side closes. `address` is what others are shown of the other end.
-    fn serve(self, stream: S, peer: Peer, address: String) -> impl Future<Output = ()> + Send;
+    fn serve(self, stream: SimStream, peer: Peer, address: String) -> impl Future<Output = ()> + Send;
 
     /// Ends when the program has ended by itself.
     fn closed(&self) -> impl Future<Output = ()> + Send;
@@ -34,11 +34,7 @@ pub trait Process<S = SimStream>: Clone + Send + 'static {
 ///
 /// # Errors
 /// When it was told something that it does not understand. Nobody may take what follows for what was asked.
-pub async fn run<H: HostLike, P: Process<H::Stream>>(
-    host: &H,
-    incoming: H::Incoming,
-    process: P,
-) -> Result<(), P::Unknown> {
+pub async fn run<P: Process>(host: &Host, incoming: Incoming, process: P) -> Result<(), P::Unknown> {
     host.spawn(accept(host.clone(), process.clone(), incoming));
     let (complain, complaint) = oneshot::channel();
     let obeying = process.clone();
@@ -52,7 +48,7 @@ pub async fn run<H: HostLike, P: Process<H::Stream>>(
     }
 }
 
-async fn accept<H: HostLike>(host: H, process: impl Process<H::Stream>, mut incoming: H::Incoming) {
+async fn accept(host: Host, process: impl Process, mut incoming: Incoming) {
     loop {
         let stream = incoming.accept().await;
         let peer = Peer { host: stream.peer().0, connection: stream.connection().0 };

@@ -6,7 +6,7 @@
 //! - [`retransmit`]: what happens to segments that cannot be delivered.
 //! - [`round_trip`]: how long a sender waits before it repeats.
 //! - [`handshake`]: how a connection comes to be, or does not.
-//! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
+//! - [`stream`]: what a host's handles hold of the network.
 //!
 //! The model is TCP's, at the level where locks can tell the difference. Order is kept inside one connection and not
 //! across connections. No process recalls what it sent: a client that gives up on a request does not undo it, nor does
@@ -36,7 +36,7 @@ pub use handshake::ConnectError;
 pub(crate) use handshake::Listener;
 pub use link::LinkSpec;
 use link::{Link, LinkKey};
-pub use stream::{Incoming, SimStream};
+pub(crate) use stream::{KernelIncoming, KernelStream};
 
 use crate::kernel::State;
 use crate::queue::Pending;

@@ -1,7 +1,6 @@
-//! What code on a host holds of the network: a connection's end and an open port.
+//! A connection's end and an open port, behind the handles of [`crate::stream`].
 //!
-//! [`SimStream`] implements tokio's `AsyncRead` and `AsyncWrite`, so real client drivers run on it unchanged. It moves
-//! nothing while its host is stopped, and nothing ever again once its process died.
+//! They move nothing while their host is stopped, and nothing ever again once their process died.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,37 +11,41 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::connection::{ConnectionKey, Side, Transfer};
 use super::handshake::{ConnectError, Listener};
-use crate::host::Host;
+use crate::kernel_host::KernelHost;
 use crate::trace::{ConnectionId, End, HostId};
 
 /// One end of a connection. Dropping it closes the connection.
-pub struct SimStream {
-    host: Host,
+pub(crate) struct KernelStream {
+    host: KernelHost,
     key: ConnectionKey,
     side: Side,
     peer: HostId,
     connection: ConnectionId,
 }
 
-impl SimStream {
+impl KernelStream {
     /// The connection, by the number that both ends and the trace know it by.
-    pub fn connection(&self) -> ConnectionId {
+    pub(crate) fn connection(&self) -> ConnectionId {
         self.connection
     }
 
     /// The host at the other end.
-    pub fn peer(&self) -> HostId {
+    pub(crate) fn peer(&self) -> HostId {
         self.peer
     }
 
-    pub(crate) async fn connect(host: Host, to: HostId, port: u16) -> Result<SimStream, ConnectError> {
+    pub(crate) async fn connect(
+        host: KernelHost,
+        to: HostId,
+        port: u16,
+    ) -> Result<KernelStream, ConnectError> {
         poll_fn(|cx| if host.holds_back(cx) { Poll::Pending } else { Poll::Ready(()) }).await;
         let (key, connection) = host.kernel().enter(|state| {
             let key = state.request(host.process(), to, port);
             (key, state.net.connections[key].id)
         });
         // From here on dropping the stream gives the request up.
-        let stream = SimStream { host, key, side: Side::Opener, peer: to, connection };
+        let stream = KernelStream { host, key, side: Side::Opener, peer: to, connection };
         poll_fn(|cx| stream.poll_established(cx)).await?;
         Ok(stream)
     }
@@ -97,13 +100,13 @@ fn end_error(how: End) -> io::Error {
     }
 }
 
-impl AsyncRead for SimStream {
+impl AsyncRead for KernelStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.transfer(cx, |state| state.receive(self.key, self.side, into, cx.waker())).map_ok(|_| ())
     }
 }
 
-impl AsyncWrite for SimStream {
+impl AsyncWrite for KernelStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.transfer(cx, |state| state.send(self.key, self.side, bytes, cx.waker()))
     }
@@ -121,7 +124,7 @@ impl AsyncWrite for SimStream {
     }
 }
 
-impl Drop for SimStream {
+impl Drop for KernelStream {
     fn drop(&mut self) {
         let process = self.host.process();
         self.host.kernel().enter(|state| {
@@ -134,13 +137,13 @@ impl Drop for SimStream {
 }
 
 /// An open port. Dropping it closes the port; connections already taken stay.
-pub struct Incoming {
-    host: Host,
+pub(crate) struct KernelIncoming {
+    host: KernelHost,
     port: u16,
 }
 
-impl Incoming {
-    pub(crate) fn open(host: Host, port: u16) -> Incoming {
+impl KernelIncoming {
+    pub(crate) fn open(host: KernelHost, port: u16) -> KernelIncoming {
         host.kernel().enter(|state| {
             let state = state.host_mut(host.id());
             if state.life.incarnation() == host.process().incarnation {
@@ -148,13 +151,13 @@ impl Incoming {
                 state.listeners.push(Listener { port, waiting: Default::default(), waker: None });
             }
         });
-        Incoming { host, port }
+        KernelIncoming { host, port }
     }
 
     /// The next connection.
-    pub async fn accept(&mut self) -> SimStream {
+    pub(crate) async fn accept(&mut self) -> KernelStream {
         let (key, peer, connection) = poll_fn(|cx| self.poll_waiting(cx)).await;
-        SimStream { host: self.host.clone(), key, side: Side::Accepter, peer, connection }
+        KernelStream { host: self.host.clone(), key, side: Side::Accepter, peer, connection }
     }
 
     fn poll_waiting(&self, cx: &Context<'_>) -> Poll<(ConnectionKey, HostId, ConnectionId)> {
@@ -174,7 +177,7 @@ impl Incoming {
     }
 }
 
-impl Drop for Incoming {
+impl Drop for KernelIncoming {
     fn drop(&mut self) {
         let (process, port) = (self.host.process(), self.port);
         self.host.kernel().enter(|state| {

@@ -25,12 +25,6 @@ struct Counting(OwnLocks);
 struct Counted(PreparedSim);
 
 impl TakesLocks for Counting {
-    type Env = SimEnv;
-
-    fn builtin_locks() -> Registry<SimEnv> {
-        OwnLocks::builtin_locks()
-    }
-
     fn from_locks(locks: Registry<SimEnv>) -> Counting {
         Counting(OwnLocks(locks))
     }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use doublehold_history::{CallId, ClientId};
-use doublehold_sim::StreamLike;
+use doublehold_sim::SimStream;
 use doublehold_sim_redis::resp::RequestBuffer;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
@@ -191,8 +191,8 @@ impl Sieve {
 ///
 /// The driver is told that bytes are taken when the network has taken them, so that it feels the network's
 /// back-pressure.
-pub(crate) struct CallStream<S> {
-    network: S,
+pub(crate) struct CallStream {
+    network: SimStream,
     recorder: Recorder,
     /// Whose requests these are, if they carry no labels: of the call whose code runs on this client while they are
     /// written.
@@ -208,16 +208,16 @@ pub(crate) struct CallStream<S> {
     calls: Vec<Option<CallId>>,
 }
 
-impl<S: StreamLike> CallStream<S> {
+impl CallStream {
     /// For a driver whose requests are labelled.
-    pub(crate) fn new(network: S, recorder: Recorder) -> CallStream<S> {
+    pub(crate) fn new(network: SimStream, recorder: Recorder) -> CallStream {
         let (unsent, requests) = (Vec::new(), VecDeque::new());
         let (sieve, calls) = (Sieve::default(), Vec::new());
         CallStream { network, recorder, unlabelled: None, sieve, unsent, requests, known: 0, calls }
     }
 
     /// For a driver that is in the hands of somebody's own code, which labels nothing.
-    pub(crate) fn new_unlabelled(network: S, recorder: Recorder, client: ClientId) -> CallStream<S> {
+    pub(crate) fn new_unlabelled(network: SimStream, recorder: Recorder, client: ClientId) -> CallStream {
         CallStream { unlabelled: Some(client), ..CallStream::new(network, recorder) }
     }
 
@@ -266,7 +266,7 @@ impl<S: StreamLike> CallStream<S> {
     }
 }
 
-impl<S: StreamLike> AsyncWrite for CallStream<S> {
+impl AsyncWrite for CallStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         this.look_at(bytes.get(this.known..).unwrap_or_default())?;
@@ -290,7 +290,7 @@ impl<S: StreamLike> AsyncWrite for CallStream<S> {
     }
 }
 
-impl<S: StreamLike> AsyncRead for CallStream<S> {
+impl AsyncRead for CallStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

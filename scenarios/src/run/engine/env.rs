@@ -16,7 +16,7 @@ use doublehold_lockimpl::{
     BootTime, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Pushes, RedisRs, Task,
     WallTime, connection_config, connection_info, listening_config, listening_info,
 };
-use doublehold_sim::{Host, HostLike};
+use doublehold_sim::{BoxFuture, Host, SimStream};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
@@ -36,8 +36,8 @@ pub(crate) const REDIS_PORT: u16 = 6379;
 
 /// What a lock on a simulated client sees of the world.
 #[derive(Clone)]
-pub struct SimEnv<H = Host> {
-    pub(in crate::run) host: H,
+pub struct SimEnv {
+    pub(in crate::run) host: Host,
     pub(in crate::run) client: ClientId,
     pub(in crate::run) cast: Arc<Cast>,
     recorder: Recorder,
@@ -50,15 +50,15 @@ pub struct SimEnv<H = Host> {
     pub(in crate::run) starts: Starts,
 }
 
-impl<H: HostLike> SimEnv<H> {
+impl SimEnv {
     /// The environment of a client on its host; `cast` says which host each name means.
     pub(crate) fn new(
-        host: H,
+        host: Host,
         client: ClientId,
         cast: Arc<Cast>,
         recorder: Recorder,
         driver: Driver,
-    ) -> SimEnv<H> {
+    ) -> SimEnv {
         SimEnv {
             host,
             client,
@@ -72,38 +72,29 @@ impl<H: HostLike> SimEnv<H> {
     }
 
     /// The same, with what other lives of its process were told.
-    pub(in crate::run) fn with_starts(self, starts: Starts) -> SimEnv<H> {
+    pub(in crate::run) fn with_starts(self, starts: Starts) -> SimEnv {
         SimEnv { starts, ..self }
     }
 
     /// The same process as another of its threads sees it.
-    pub(in crate::run) fn thread_env(&self, client: ClientId) -> SimEnv<H> {
+    pub(in crate::run) fn thread_env(&self, client: ClientId) -> SimEnv {
         SimEnv { client, ..self.clone() }
     }
 }
 
 /// A connection to a simulated node, through whichever driver the run has.
-pub struct Connection<H: HostLike = Host>(Driven<H>);
+#[derive(Clone)]
+pub struct Connection(Driven);
 
-enum Driven<H: HostLike> {
+#[derive(Clone)]
+enum Driven {
     RedisRs(CallConnection),
-    Lean(LeanConnection<H>),
+    Lean(LeanConnection),
     /// Of a connection on which the node may push: redis-rs', without labels. It counts the arguments of a `SUBSCRIBE`.
     Listening(MultiplexedConnection),
 }
 
-// Derived, it would ask for streams that can be cloned.
-impl<H: HostLike> Clone for Connection<H> {
-    fn clone(&self) -> Connection<H> {
-        Connection(match &self.0 {
-            Driven::RedisRs(connection) => Driven::RedisRs(connection.clone()),
-            Driven::Lean(connection) => Driven::Lean(connection.clone()),
-            Driven::Listening(connection) => Driven::Listening(connection.clone()),
-        })
-    }
-}
-
-impl<H: HostLike> ConnectionLike for Connection<H> {
+impl ConnectionLike for Connection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         match &mut self.0 {
             Driven::RedisRs(connection) => connection.req_packed_command(cmd),
@@ -134,9 +125,9 @@ impl<H: HostLike> ConnectionLike for Connection<H> {
     }
 }
 
-impl<H: HostLike> Env for SimEnv<H> {
-    type Conn = Connection<H>;
-    type Stream = H::Stream;
+impl Env for SimEnv {
+    type Conn = Connection;
+    type Stream = SimStream;
 
     async fn wall(&self) -> WallTime {
         clocks::wall(self.host.wall().await)
@@ -214,12 +205,12 @@ impl<H: HostLike> Env for SimEnv<H> {
         self.thread_env(client).mark("extend").await;
     }
 
-    async fn stream(&self, host: &str, port: u16) -> io::Result<H::Stream> {
+    async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
         let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
         self.host.connect(to, port).await.map_err(io::Error::from)
     }
 
-    async fn wait_closed(&self, conn: &Connection<H>) {
+    async fn wait_closed(&self, conn: &Connection) {
         match &conn.0 {
             Driven::RedisRs(connection) => connection.wait_closed().await,
             Driven::Lean(connection) => connection.wait_closed().await,
@@ -228,7 +219,7 @@ impl<H: HostLike> Env for SimEnv<H> {
         }
     }
 
-    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection<H>> {
+    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
@@ -243,7 +234,7 @@ impl<H: HostLike> Env for SimEnv<H> {
         Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder, ended))))
     }
 
-    async fn listen(&self, node: &NodeName) -> redis::RedisResult<(Connection<H>, Pushes)> {
+    async fn listen(&self, node: &NodeName) -> redis::RedisResult<(Connection, Pushes)> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
         let (sender, pushes) = Pushes::channel();
@@ -255,7 +246,7 @@ impl<H: HostLike> Env for SimEnv<H> {
     }
 }
 
-impl<H: HostLike> RedisRs for SimEnv<H> {
+impl RedisRs for SimEnv {
     async fn open_multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
@@ -268,14 +259,16 @@ impl<H: HostLike> RedisRs for SimEnv<H> {
 
 /// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's
 /// program has got to meanwhile.
-struct InCall<F> {
+///
+/// It is an object, so that a task's machinery is compiled once and not for each task of each lock.
+struct InCall {
     pub(in crate::run) client: ClientId,
     call: Option<CallId>,
     recorder: Recorder,
-    task: Pin<Box<F>>,
+    task: BoxFuture<'static, ()>,
 }
 
-impl<F: Future<Output = ()>> Future for InCall<F> {
+impl Future for InCall {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

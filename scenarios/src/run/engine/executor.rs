@@ -66,16 +66,16 @@ pub(in crate::run) struct Executed {
 /// Executes runs in worlds of type `W`.
 pub(in crate::run) struct InWorlds<W: WorldLike> {
     /// The builder of the lock, and the carrier of its requests.
-    kind: Arc<dyn LockKind<SimEnv<W::Host>>>,
+    kind: Arc<dyn LockKind<SimEnv>>,
     driver: Driver,
-    hosts: Hosts<W::Host>,
+    hosts: Hosts,
     world: PhantomData<fn() -> W>,
 }
 
 impl<W: WorldLike> InWorlds<W> {
     /// For a lock of this kind, which speaks to nodes through `driver`.
     pub(in crate::run) fn new(
-        kind: Arc<dyn LockKind<SimEnv<W::Host>>>,
+        kind: Arc<dyn LockKind<SimEnv>>,
         driver: Driver,
         scenario: &Scenario,
         cast: &Arc<Cast>,

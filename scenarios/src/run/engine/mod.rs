@@ -30,9 +30,10 @@ mod threads;
 pub(in crate::run) mod world;
 
 use doublehold_history::TrueNs;
-use doublehold_lockimpl::{Descriptor, Env, Registry};
+use doublehold_lockimpl::{Descriptor, Registry};
 use serde::Serialize;
 
+use self::env::SimEnv;
 use crate::Seed;
 use crate::detail::Detail;
 use crate::model::fault::{Effect, Fault};
@@ -76,16 +77,8 @@ pub trait Engine {
 
 /// An engine that runs locks of the caller's own, as [`OwnLocks`](super::OwnLocks) does.
 pub trait TakesLocks: Engine + Send + Sync + 'static {
-    /// The machine of such a lock's client.
-    type Env: Env;
-
-    /// The locks of the program on such machines, to which yours are added.
-    ///
-    /// `Registry::builtin` is the same, and has them all compiled once more in an optimised crate that calls it.
-    fn builtin_locks() -> Registry<Self::Env>;
-
-    /// The engine that knows these locks.
-    fn from_locks(locks: Registry<Self::Env>) -> Self;
+    /// The engine that knows these locks: [`builtin_locks`](super::builtin_locks), to which yours are added.
+    fn from_locks(locks: Registry<SimEnv>) -> Self;
 }
 
 /// An engine that says what its worlds cannot express.

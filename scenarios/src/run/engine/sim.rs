@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
-use doublehold_sim::{HostLike, Seed, World, WorldLike};
+use doublehold_sim::{Seed, World, WorldLike};
 
 use super::check::{PrepareError, check};
 use super::env::SimEnv;
@@ -34,8 +34,13 @@ pub struct LeanEngine;
 /// The seed of the run whose steps random faults are placed at. Any would do.
 const SURVEYED: Seed = Seed(1);
 
-/// The locks that a scenario can name.
+/// The locks of the program.
 ///
+/// `Registry::builtin` is the same, and has them all compiled once more in an optimised crate that calls it.
+pub fn builtin_locks() -> Registry<SimEnv> {
+    locks().clone()
+}
+
 /// A `LazyLock` would name the function that fills it, and have all locks compiled for this crate's unit tests, which
 /// run none of them.
 fn locks() -> &'static Registry<SimEnv> {
@@ -88,10 +93,10 @@ impl Limited for SimEngine {
 /// [`SimEngine`] for scenarios that name locks of the caller's own.
 ///
 /// ```
-/// use doublehold_scenarios::{Engine, OwnLocks, TakesLocks, catalog};
+/// use doublehold_scenarios::{Engine, OwnLocks, builtin_locks, catalog};
 ///
 /// // Here goes `.with(…)` of a lock kind of one's own.
-/// let engine = OwnLocks(OwnLocks::builtin_locks());
+/// let engine = OwnLocks(builtin_locks());
 /// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
 /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
 /// ```
@@ -99,12 +104,6 @@ impl Limited for SimEngine {
 pub struct OwnLocks(pub Registry<SimEnv>);
 
 impl TakesLocks for OwnLocks {
-    type Env = SimEnv;
-
-    fn builtin_locks() -> Registry<SimEnv> {
-        locks().clone()
-    }
-
     fn from_locks(locks: Registry<SimEnv>) -> OwnLocks {
         OwnLocks(locks)
     }
@@ -130,13 +129,13 @@ impl Engine for OwnLocks {
 #[derive(Clone, Debug)]
 pub struct WorldEngine<W: WorldLike> {
     name: &'static str,
-    locks: Registry<SimEnv<W::Host>>,
+    locks: Registry<SimEnv>,
     world: PhantomData<fn() -> W>,
 }
 
 impl<W: WorldLike> WorldEngine<W> {
     /// An engine of that name in reports.
-    pub fn new(name: &'static str, locks: Registry<SimEnv<W::Host>>) -> WorldEngine<W> {
+    pub fn new(name: &'static str, locks: Registry<SimEnv>) -> WorldEngine<W> {
         WorldEngine { name, locks, world: PhantomData }
     }
 }
@@ -181,7 +180,7 @@ fn limit_of_loss<W: WorldLike>() -> Option<&'static str> {
 fn prepare<W: WorldLike>(
     engine: &'static str,
     driver: Driver,
-    locks: &Registry<SimEnv<W::Host>>,
+    locks: &Registry<SimEnv>,
     scenario: &Scenario,
 ) -> Result<PreparedSim, PrepareError> {
     check(scenario)?;
@@ -200,7 +199,7 @@ fn prepare<W: WorldLike>(
 /// know are run in them.
 fn climate<W: WorldLike>(
     weather: &Weather,
-    locks: &Registry<SimEnv<W::Host>>,
+    locks: &Registry<SimEnv>,
     scenario: &Scenario,
 ) -> Result<Climate, PrepareError> {
     let calm = Scenario { weather: None, ..scenario.clone() };
@@ -212,10 +211,10 @@ fn climate<W: WorldLike>(
 }
 
 /// What builds the scenario's lock.
-fn lock_kind<'a, H: HostLike>(
-    locks: &'a Registry<SimEnv<H>>,
+fn lock_kind<'a>(
+    locks: &'a Registry<SimEnv>,
     scenario: &Scenario,
-) -> Result<&'a Arc<dyn LockKind<SimEnv<H>>>, PrepareError> {
+) -> Result<&'a Arc<dyn LockKind<SimEnv>>, PrepareError> {
     let name = &scenario.lock.algorithm;
     locks.get(name).ok_or_else(|| PrepareError::NoSuchLock(name.clone()))
 }

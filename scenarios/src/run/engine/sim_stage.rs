@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, ClockKind, NodeId, Reading, TrueNs};
 use doublehold_lockimpl::MonotonicTime;
-use doublehold_sim::{ConnectionId, DelayLaw, HostId, HostLike, IncomingLike, ObserverLike, StreamLike};
+use doublehold_sim::{ConnectionId, DelayLaw, Host, HostId, ObserverLike};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, Peer, StoppedScript};
 
 use super::env::SimEnv;
@@ -21,7 +21,7 @@ use crate::run::clocks;
 use crate::run::keys::attribution::ConnectionNumber;
 use crate::run::recorder::{Recorder, Sent};
 
-impl<H: HostLike> Stage for SimEnv<H> {
+impl Stage for SimEnv {
     fn restarts(&self) -> u32 {
         self.host.restarts()
     }
@@ -112,15 +112,15 @@ fn who_is_on(cast: &Cast, host: HostId) -> OnHost {
 }
 
 /// One node's link to the recorder and to the trace, where faults wait for commands.
-pub(in crate::run) struct NodeObserver<H> {
-    host: H,
+pub(in crate::run) struct NodeObserver {
+    host: Host,
     node: NodeId,
     cast: Arc<Cast>,
     recorder: Recorder,
 }
 
-impl<H: HostLike> NodeObserver<H> {
-    pub(in crate::run) fn new(host: H, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> NodeObserver<H> {
+impl NodeObserver {
+    pub(in crate::run) fn new(host: Host, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> NodeObserver {
         NodeObserver { host, node, cast, recorder }
     }
 
@@ -147,7 +147,7 @@ impl<H: HostLike> NodeObserver<H> {
     }
 }
 
-impl<H: HostLike> Observer for NodeObserver<H> {
+impl Observer for NodeObserver {
     /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
     fn executed(&self, origin: Origin, command: &'static str) {
         if let Origin::Client { peer, request } = origin {
@@ -178,12 +178,7 @@ impl<H: HostLike> Observer for NodeObserver<H> {
 }
 
 /// Serves what the lock protects, to every client that connects, for as long as the process lives.
-pub(in crate::run) async fn serve_resource<H: HostLike>(
-    host: H,
-    cast: Arc<Cast>,
-    store: Store,
-    recorder: Recorder,
-) {
+pub(in crate::run) async fn serve_resource(host: Host, cast: Arc<Cast>, store: Store, recorder: Recorder) {
     let mut incoming = host.listen(resource::PORT);
     loop {
         let stream = incoming.accept().await;

@@ -13,7 +13,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use doublehold_sim::{HostLike, MonotonicTime, Readings, WallTime};
+use doublehold_sim::{Host, MonotonicTime, Readings, WallTime};
 
 use crate::model::scenario::RestartClock;
 
@@ -35,14 +35,14 @@ impl Supervisor {
     }
 
     /// The node's process is gone, and its machine's clocks show this.
-    pub(super) fn note_death<H: HostLike>(&self, host: &H) {
+    pub(super) fn note_death(&self, host: &Host) {
         if self.clock != RestartClock::True {
             *self.death_readings() = Some(host.clocks());
         }
     }
 
     /// Ends when the node may run: at once, if it never died.
-    pub(super) async fn allow<H: HostLike>(&self, host: &H) {
+    pub(super) async fn allow(&self, host: &Host) {
         let Some(died) = *self.death_readings() else { return };
         match self.clock {
             RestartClock::True => {}

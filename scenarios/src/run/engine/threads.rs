@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use doublehold_history::ClientId;
-use doublehold_sim::HostLike;
+use doublehold_sim::Host;
 
 use super::env::SimEnv;
 use super::signal::Signal;
@@ -20,14 +20,10 @@ use crate::run::client::program::Job;
 use crate::run::recorder::Recorder;
 
 /// A thread's program in one run.
-pub(in crate::run) type ThreadJob<H> = (ClientId, Arc<Job<SimEnv<H>>>);
+pub(in crate::run) type ThreadJob = (ClientId, Arc<Job<SimEnv>>);
 
 /// Runs the threads of one life of a process, until the last is done.
-pub(in crate::run) async fn run_threads<H: HostLike>(
-    process: SimEnv<H>,
-    threads: Vec<ThreadJob<H>>,
-    recorder: Recorder,
-) {
+pub(in crate::run) async fn run_threads(process: SimEnv, threads: Vec<ThreadJob>, recorder: Recorder) {
     let (host, starts) = (process.host.clone(), process.starts.clone());
     let left = Left::new(threads.len());
     for (client, job) in threads {
@@ -49,7 +45,7 @@ pub(in crate::run) async fn run_threads<H: HostLike>(
 }
 
 /// The next signal; `None` when no thread is left.
-async fn signal_or_end<H: HostLike>(host: &H, left: &Left) -> Option<String> {
+async fn signal_or_end(host: &Host, left: &Left) -> Option<String> {
     let mut signal = pin!(host.signal());
     poll_fn(|cx| match left.poll_none(cx) {
         Poll::Ready(()) => Poll::Ready(None),

@@ -5,12 +5,13 @@
 //! runs on its process's.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
-use doublehold_sim::{DelayLaw, HostId, HostLike, HostSpec, LinkSpec, WallTime, WorldLike};
+use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
@@ -33,31 +34,31 @@ use crate::run::recorder::Recorder;
 pub(in crate::run) const EPOCH: i64 = 1_767_225_600_000_000_000;
 
 /// The hosts of a scenario, ready to be added to a world.
-pub(in crate::run) struct Hosts<H: HostLike> {
+pub(in crate::run) struct Hosts {
     cast: Arc<Cast>,
     driver: Driver,
     names: Arc<BTreeMap<String, HostId>>,
     /// What counts until a node that died may run again, and how long.
     restarts: (RestartClock, Duration),
-    hosts: Vec<(HostIndex, HostSpec, Process<H>)>,
+    hosts: Vec<(HostIndex, HostSpec, Process)>,
 }
 
 /// What runs on a host.
-enum Process<H: HostLike> {
+enum Process {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
     Resource(ResourceSetup),
-    Client { client: ClientId, program: Arc<Program<SimEnv<H>>> },
-    Threads(Vec<(ClientId, Arc<Program<SimEnv<H>>>)>),
+    Client { client: ClientId, program: Arc<Program<SimEnv>> },
+    Threads(Vec<(ClientId, Arc<Program<SimEnv>>)>),
 }
 
-impl<H: HostLike> Hosts<H> {
+impl Hosts {
     /// The hosts of a scenario, whose locks are of this kind and speak to nodes through `driver`.
     pub(in crate::run) fn new(
         scenario: &Scenario,
         cast: &Arc<Cast>,
-        kind: &Arc<dyn LockKind<SimEnv<H>>>,
+        kind: &Arc<dyn LockKind<SimEnv>>,
         driver: Driver,
-    ) -> Hosts<H> {
+    ) -> Hosts {
         let machines = scenario.hosts.iter().zip((0..).map(HostIndex));
         let machines = machines.filter(|(_, index)| !cast.is_thread(*index));
         let hosts = machines
@@ -79,50 +80,43 @@ impl<H: HostLike> Hosts<H> {
     /// Adds every host with its process, in the scenario's order. What the clients do is to be closed with the run.
     pub(in crate::run) fn populate(
         &self,
-        world: &mut impl WorldLike<Host = H>,
+        world: &mut impl WorldLike,
         recorder: &Recorder,
-    ) -> Vec<Arc<Job<SimEnv<H>>>> {
+    ) -> Vec<Arc<Job<SimEnv>>> {
         let mut jobs = Vec::new();
         for (index, spec, process) in &self.hosts {
             let (spec, recorder) = (spec.clone(), recorder.clone());
-            let added = match process {
+            let (spec, boot) = match process {
                 Process::Node { node, config, command_time } => {
-                    self.add_node(world, spec, *node, config, command_time, recorder)
+                    (spec, self.node(*node, config, command_time, recorder))
                 }
-                Process::Resource(setup) => self.add_resource(world, spec, setup, recorder),
+                Process::Resource(setup) => (spec, self.resource(setup, recorder)),
                 Process::Client { client, program } => {
                     let job = Arc::new(Job::new(program.clone(), recorder.clone()));
                     jobs.push(job.clone());
-                    self.add_client(world, spec, *client, job, recorder)
+                    (spec.essential(), self.client(*client, job, recorder))
                 }
                 Process::Threads(threads) => {
-                    let job = |(client, program): &(ClientId, Arc<Program<SimEnv<H>>>)| {
+                    let job = |(client, program): &(ClientId, Arc<Program<SimEnv>>)| {
                         (*client, Arc::new(Job::new(program.clone(), recorder.clone())))
                     };
-                    let threads: Vec<ThreadJob<H>> = threads.iter().map(job).collect();
+                    let threads: Vec<ThreadJob> = threads.iter().map(job).collect();
                     jobs.extend(threads.iter().map(|(_, job)| job.clone()));
-                    self.add_threads(world, spec, threads, recorder)
+                    (spec.essential(), self.threads(threads, recorder))
                 }
             };
+            let added = world.add_boxed_host(spec, boot);
             debug_assert_eq!(added, self.cast.world_id(*index), "the cast's numbers are the world's");
         }
         jobs
     }
 
-    fn add_node(
-        &self,
-        world: &mut impl WorldLike<Host = H>,
-        spec: HostSpec,
-        node: NodeId,
-        config: &NodeConfig,
-        command_time: &DelayLaw,
-        recorder: Recorder,
-    ) -> HostId {
+    fn node(&self, node: NodeId, config: &NodeConfig, command_time: &DelayLaw, recorder: Recorder) -> Boot {
         let (cast, names) = (self.cast.clone(), self.names.clone());
         let (config, command_time, operator) =
             (NodeConfig::clone(config), command_time.clone(), Operator::default());
         let supervisor = Supervisor::new(self.restarts);
-        world.add_host(spec, move |host| {
+        Rc::new(move |host: Host| {
             let machine = SimMachine::new(host.clone(), names.clone(), command_time.clone());
             let observer = NodeObserver::new(host.clone(), node, cast.clone(), recorder.clone());
             let mut config = config.clone();
@@ -139,53 +133,36 @@ impl<H: HostLike> Hosts<H> {
                 host: host.clone(),
             };
             let (recorder, supervisor) = (recorder.clone(), supervisor.clone());
-            async move {
+            Box::pin(async move {
                 let _life = life;
                 supervisor.allow(&host).await;
                 if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
                     recorder.inconclusive(format!("{} does not run: {error}", host.name()));
                 }
-            }
+            })
         })
     }
 
-    fn add_resource(
-        &self,
-        world: &mut impl WorldLike<Host = H>,
-        spec: HostSpec,
-        setup: &ResourceSetup,
-        recorder: Recorder,
-    ) -> HostId {
+    fn resource(&self, setup: &ResourceSetup, recorder: Recorder) -> Boot {
         let (cast, store) = (self.cast.clone(), Store::new(setup));
-        world.add_host(spec, move |host| serve_resource(host, cast.clone(), store.clone(), recorder.clone()))
+        Rc::new(move |host| Box::pin(serve_resource(host, cast.clone(), store.clone(), recorder.clone())))
     }
 
-    fn add_client(
-        &self,
-        world: &mut impl WorldLike<Host = H>,
-        spec: HostSpec,
-        client: ClientId,
-        job: Arc<Job<SimEnv<H>>>,
-        recorder: Recorder,
-    ) -> HostId {
+    fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder) -> Boot {
         let (cast, driver) = (self.cast.clone(), self.driver);
-        world.add_host(spec.essential(), move |host| {
-            job.clone().run(SimEnv::new(host, client, cast.clone(), recorder.clone(), driver))
+        Rc::new(move |host| {
+            let env = SimEnv::new(host, client, cast.clone(), recorder.clone(), driver);
+            Box::pin(job.clone().run(env))
         })
     }
 
-    fn add_threads(
-        &self,
-        world: &mut impl WorldLike<Host = H>,
-        spec: HostSpec,
-        threads: Vec<ThreadJob<H>>,
-        recorder: Recorder,
-    ) -> HostId {
+    fn threads(&self, threads: Vec<ThreadJob>, recorder: Recorder) -> Boot {
         let (cast, driver, starts) = (self.cast.clone(), self.driver, Starts::default());
         let first = threads.first().map_or(ClientId(0), |(client, _)| *client);
-        world.add_host(spec.essential(), move |host| {
+        Rc::new(move |host| {
             let process = SimEnv::new(host, first, cast.clone(), recorder.clone(), driver);
-            threads::run_threads(process.with_starts(starts.clone()), threads.clone(), recorder.clone())
+            let process = process.with_starts(starts.clone());
+            Box::pin(threads::run_threads(process, threads.clone(), recorder.clone()))
         })
     }
 }
@@ -204,12 +181,7 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
     }
 }
 
-fn process<H: HostLike>(
-    scenario: &Scenario,
-    cast: &Cast,
-    kind: &Arc<dyn LockKind<SimEnv<H>>>,
-    index: HostIndex,
-) -> Process<H> {
+fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> Process {
     let of = |host, client| Arc::new(program(scenario, host, client, kind.clone()));
     match cast.member(index) {
         Member::Node(node) => Process::Node {
@@ -229,11 +201,7 @@ fn process<H: HostLike>(
     }
 }
 
-fn node_config<H: HostLike>(
-    scenario: &Scenario,
-    kind: &Arc<dyn LockKind<SimEnv<H>>>,
-    index: HostIndex,
-) -> NodeConfig {
+fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> NodeConfig {
     let persistence = match scenario.nodes.persistence {
         Persistence::None => NodePersistence::None,
         Persistence::Everysec => NodePersistence::AofEverysec,
@@ -265,12 +233,12 @@ fn node_config<H: HostLike>(
     NodeConfig { core, persistence, snapshot_interval, replica_of, ..NodeConfig::default() }
 }
 
-fn program<H: HostLike>(
+fn program(
     scenario: &Scenario,
     host: HostIndex,
     client: ClientId,
-    kind: Arc<dyn LockKind<SimEnv<H>>>,
-) -> Program<SimEnv<H>> {
+    kind: Arc<dyn LockKind<SimEnv>>,
+) -> Program<SimEnv> {
     let plan = scenario.clients.iter().find(|client| client.host == host);
     let plan = plan.expect("every client has a program, which was checked").clone();
     let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node);
@@ -288,14 +256,14 @@ fn program<H: HostLike>(
 }
 
 /// Tells the recorder and the machine's supervisor when a node's process is gone, and its memory with it.
-struct NodeLife<H: HostLike> {
+struct NodeLife {
     node: NodeId,
     recorder: Recorder,
     supervisor: Supervisor,
-    host: H,
+    host: Host,
 }
 
-impl<H: HostLike> Drop for NodeLife<H> {
+impl Drop for NodeLife {
     fn drop(&mut self) {
         self.supervisor.note_death(&self.host);
         self.recorder.forget_node(self.node);

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use doublehold_history::{CallId, ClientId};
-use doublehold_sim::{Host, HostLike, StreamLike};
+use doublehold_sim::{Host, SimStream};
 use doublehold_sim_redis::resp::reply::{array, bulk};
 use redis::aio::ConnectionLike;
 use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
@@ -40,17 +40,18 @@ use crate::run::keys::attribution::ConnectionNumber;
 use crate::run::recorder::Recorder;
 
 /// A connection without a driver. Clones share it.
-pub struct LeanConnection<H: HostLike = Host> {
-    host: H,
+#[derive(Clone)]
+pub struct LeanConnection {
+    host: Host,
     /// Hears which lock call of which client each request is of.
     recorder: Option<(ClientId, Recorder)>,
     connection: ConnectionNumber,
-    shared: Arc<Shared<H::Stream>>,
+    shared: Arc<Shared>,
 }
 
-impl<H: HostLike> LeanConnection<H> {
+impl LeanConnection {
     /// Speaks RESP2 to a node over `stream`, which is one of `host`'s.
-    pub fn new(stream: H::Stream, host: H) -> LeanConnection<H> {
+    pub fn new(stream: SimStream, host: Host) -> LeanConnection {
         let connection = ConnectionNumber(stream.connection().0);
         let shared = Arc::new(Shared(Mutex::new(Wire::new(stream))));
         LeanConnection { host, recorder: None, connection, shared }
@@ -58,16 +59,16 @@ impl<H: HostLike> LeanConnection<H> {
 
     /// The same, for the requests of a lock: `recorder` is told of each.
     pub(crate) fn new_recorded(
-        stream: H::Stream,
-        host: H,
+        stream: SimStream,
+        host: Host,
         client: ClientId,
         recorder: Recorder,
-    ) -> LeanConnection<H> {
+    ) -> LeanConnection {
         LeanConnection { recorder: Some((client, recorder)), ..LeanConnection::new(stream, host) }
     }
 
     /// Whose call it is does not depend on when it is polled.
-    fn request<'a>(&'a self, what: Payload<'a>) -> Request<'a, H> {
+    fn request<'a>(&'a self, what: Payload<'a>) -> Request<'a> {
         let call = self.recorder.as_ref().and_then(|(client, recorder)| recorder.call_of(*client));
         Request { on: self, what, call, progress: Progress::Unsent }
     }
@@ -95,7 +96,7 @@ impl<H: HostLike> LeanConnection<H> {
     }
 
     /// Wakes somebody who reads on, now that the one who read does not.
-    fn hand_over(&self, wire: &mut Wire<H::Stream>) {
+    fn hand_over(&self, wire: &mut Wire) {
         if wire.is_idle() {
             return wire.wake_caretaker();
         }
@@ -112,16 +113,7 @@ impl<H: HostLike> LeanConnection<H> {
     }
 }
 
-// Derived, it would ask for streams that can be cloned.
-impl<H: HostLike> Clone for LeanConnection<H> {
-    fn clone(&self) -> LeanConnection<H> {
-        let LeanConnection { host, recorder, connection, shared } = self;
-        let (recorder, connection) = (recorder.clone(), *connection);
-        LeanConnection { host: host.clone(), recorder, connection, shared: shared.clone() }
-    }
-}
-
-impl<H: HostLike> ConnectionLike for LeanConnection<H> {
+impl ConnectionLike for LeanConnection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(self.request(Payload::Command(cmd)))
     }
@@ -210,8 +202,8 @@ fn pack(cmd: &Cmd, unsent: &mut Vec<u8>) {
 }
 
 /// A request and the wait for its reply.
-struct Request<'a, H: HostLike> {
-    on: &'a LeanConnection<H>,
+struct Request<'a> {
+    on: &'a LeanConnection,
     what: Payload<'a>,
     call: Option<CallId>,
     progress: Progress,
@@ -225,8 +217,8 @@ enum Progress {
     Over,
 }
 
-impl<H: HostLike> Request<'_, H> {
-    fn send(&mut self, wire: &mut Wire<H::Stream>, cx: &mut Context<'_>) -> RedisResult<Progress> {
+impl Request<'_> {
+    fn send(&mut self, wire: &mut Wire, cx: &mut Context<'_>) -> RedisResult<Progress> {
         if self.what.is_empty() {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
@@ -285,7 +277,7 @@ impl<H: HostLike> Request<'_, H> {
     }
 }
 
-impl<H: HostLike> Future for Request<'_, H> {
+impl Future for Request<'_> {
     type Output = RedisResult<Value>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Reply {
@@ -296,7 +288,7 @@ impl<H: HostLike> Future for Request<'_, H> {
     }
 }
 
-impl<H: HostLike> Drop for Request<'_, H> {
+impl Drop for Request<'_> {
     fn drop(&mut self) {
         if let Progress::Sent(number) = self.progress {
             let mut wire = self.on.shared.lock();
@@ -307,7 +299,7 @@ impl<H: HostLike> Drop for Request<'_, H> {
 }
 
 /// Reads and writes for those who are gone, until nothing is left to come or the connection is gone itself.
-async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
+async fn take_care(of: Weak<Shared>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
@@ -324,24 +316,24 @@ async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
 }
 
 /// Somebody who waits for the end of a connection, and is its caretaker until then.
-struct Watch<'a, S: StreamLike>(&'a Shared<S>);
+struct Watch<'a>(&'a Shared);
 
-impl<S: StreamLike> Drop for Watch<'_, S> {
+impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.0.lock().caretaker = None;
     }
 }
 
 /// The connection that clones share.
-struct Shared<S: StreamLike>(Mutex<Wire<S>>);
+struct Shared(Mutex<Wire>);
 
-impl<S: StreamLike> Shared<S> {
-    fn lock(&self) -> MutexGuard<'_, Wire<S>> {
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Wire> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S: StreamLike> Drop for Shared<S> {
+impl Drop for Shared {
     fn drop(&mut self) {
         // It finds the connection gone, and ends.
         self.lock().wake_caretaker();

@@ -7,8 +7,9 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
+use doublehold_sim::SimStream;
 use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncReadExt, AsyncWrite};
 
 use super::reply;
 
@@ -19,9 +20,9 @@ const READ_BYTES: usize = 512;
 pub(super) type Reply = Poll<RedisResult<Value>>;
 
 /// Both directions of the connection.
-pub(super) struct Wire<S> {
+pub(super) struct Wire {
     /// `None` when the connection is over.
-    stream: Option<S>,
+    stream: Option<SimStream>,
     /// Written by requests, not yet taken by the network.
     unsent: Vec<u8>,
     /// Received, and not yet a whole reply.
@@ -43,8 +44,8 @@ struct Waiting {
     caller: Option<Waker>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    pub(super) fn new(stream: S) -> Wire<S> {
+impl Wire {
+    pub(super) fn new(stream: SimStream) -> Wire {
         Wire {
             stream: Some(stream),
             unsent: Vec::new(),

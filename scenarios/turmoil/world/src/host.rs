@@ -4,13 +4,12 @@
 
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use doublehold_sim::{
-    BootTime, ClockKind, ConnectError, DeadlinePassed, DelayLaw, Event, HostId, HostLike, MonotonicTime,
-    Readings, WallTime,
+    BootTime, BoxFuture, ClockKind, ConnectError, DelayLaw, Event, HostId, HostLike, IncomingLike,
+    MonotonicTime, Readings, StreamLike, WallTime,
 };
 
 use crate::process;
@@ -21,7 +20,7 @@ use crate::timers::ClockReaches;
 
 /// A host of a [`TurmoilWorld`](crate::TurmoilWorld), as its own code sees it.
 #[derive(Clone)]
-pub struct TurmoilHost {
+pub(crate) struct TurmoilHost {
     pub(crate) shared: Shared,
     pub(crate) host: HostId,
     pub(crate) incarnation: u32,
@@ -87,9 +86,6 @@ impl TurmoilHost {
 }
 
 impl HostLike for TurmoilHost {
-    type Stream = TurmoilStream;
-    type Incoming = TurmoilIncoming;
-
     fn id(&self) -> HostId {
         self.host
     }
@@ -107,25 +103,24 @@ impl HostLike for TurmoilHost {
         state.host(self.host).clocks.read(state.now)
     }
 
-    async fn wall(&self) -> WallTime {
-        WallTime(self.read_clock(ClockKind::Wall).await)
+    fn wall(&self) -> BoxFuture<'_, WallTime> {
+        Box::pin(async { WallTime(self.read_clock(ClockKind::Wall).await) })
     }
 
-    async fn monotonic(&self) -> MonotonicTime {
-        MonotonicTime(self.read_clock(ClockKind::Monotonic).await as u64)
+    fn monotonic(&self) -> BoxFuture<'_, MonotonicTime> {
+        Box::pin(async { MonotonicTime(self.read_clock(ClockKind::Monotonic).await as u64) })
     }
 
-    async fn boot(&self) -> BootTime {
-        BootTime(self.read_clock(ClockKind::Boot).await as u64)
+    fn boot(&self) -> BoxFuture<'_, BootTime> {
+        Box::pin(async { BootTime(self.read_clock(ClockKind::Boot).await as u64) })
     }
 
-    async fn mark(&self, label: &'static str, about: Option<HostId>) {
+    fn mark(&self, label: Cow<'static, str>, about: Option<HostId>) -> BoxFuture<'_, ()> {
         let host = self.host;
-        self.step(|state| state.emit(Event::Mark { host, label: label.into(), about })).await;
+        Box::pin(self.step(move |state| state.emit(Event::Mark { host, label: label.clone(), about })))
     }
 
-    fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
-        let label = label.into();
+    fn note(&self, label: Cow<'static, str>, about: Option<HostId>) {
         self.act(|state, host| state.emit(Event::Mark { host, label, about }));
     }
 
@@ -133,30 +128,16 @@ impl HostLike for TurmoilHost {
         self.act(|state, _| state.halted = true);
     }
 
-    fn sleep_until(&self, until: MonotonicTime) -> impl Future<Output = ()> + Send {
+    fn sleep_until(&self, until: MonotonicTime) -> BoxFuture<'static, ()> {
         let reading = i64::try_from(until.0).unwrap_or(i64::MAX);
-        ClockReaches::new(self.clone(), ClockKind::Monotonic, reading)
+        Box::pin(ClockReaches::new(self.clone(), ClockKind::Monotonic, reading))
     }
 
-    fn wall_reaches(&self, until: WallTime) -> impl Future<Output = ()> + Send {
-        ClockReaches::new(self.clone(), ClockKind::Wall, until.0)
+    fn wall_reaches(&self, until: WallTime) -> BoxFuture<'static, ()> {
+        Box::pin(ClockReaches::new(self.clone(), ClockKind::Wall, until.0))
     }
 
-    async fn race<F>(&self, operation: F, deadline: MonotonicTime) -> Result<F::Output, DeadlinePassed>
-    where
-        F: Future + Send,
-        F::Output: Send,
-    {
-        let mut operation = pin!(operation);
-        let mut timer = pin!(self.sleep_until(deadline));
-        poll_fn(|cx| match operation.as_mut().poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Ok(output)),
-            Poll::Pending => timer.as_mut().poll(cx).map(|()| Err(DeadlinePassed)),
-        })
-        .await
-    }
-
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
         process::spawn(self, task);
     }
 
@@ -174,12 +155,15 @@ impl HostLike for TurmoilHost {
         slow_by.iter().fold(Duration::ZERO, |sum, law| sum.saturating_add(law.draw(random)))
     }
 
-    async fn connect(&self, to: HostId, port: u16) -> Result<TurmoilStream, ConnectError> {
-        TurmoilStream::connect(self.clone(), to, port).await
+    fn connect(&self, to: HostId, port: u16) -> BoxFuture<'_, Result<Box<dyn StreamLike>, ConnectError>> {
+        Box::pin(async move {
+            let stream = TurmoilStream::connect(self.clone(), to, port).await?;
+            Ok(Box::new(stream) as Box<dyn StreamLike>)
+        })
     }
 
-    fn listen(&self, port: u16) -> TurmoilIncoming {
-        TurmoilIncoming::open(self.clone(), port)
+    fn listen(&self, port: u16) -> Box<dyn IncomingLike> {
+        Box::new(TurmoilIncoming::open(self.clone(), port))
     }
 
     fn append(&self, file: &str, bytes: &[u8]) {
@@ -204,12 +188,12 @@ impl HostLike for TurmoilHost {
         });
     }
 
-    async fn fsync(&self, file: &str) {
-        Fsync::new(self.clone(), file).await;
+    fn fsync<'a>(&'a self, file: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async { Fsync::new(self.clone(), file).await })
     }
 
-    async fn signal(&self) -> String {
-        poll_fn(|cx| {
+    fn signal(&self) -> BoxFuture<'_, String> {
+        Box::pin(poll_fn(|cx| {
             if self.holds_back(cx) {
                 return Poll::Pending;
             }
@@ -221,7 +205,6 @@ impl HostLike for TurmoilHost {
                 }
                 Poll::Ready(host.signals.remove(0))
             })
-        })
-        .await
+        }))
     }
 }

@@ -25,6 +25,4 @@ mod syncs;
 mod timers;
 mod world;
 
-pub use host::TurmoilHost;
-pub use stream::{TurmoilIncoming, TurmoilStream};
 pub use world::{TurmoilObserver, TurmoilWorld};

@@ -7,10 +7,12 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use doublehold_sim::{ConnectError, ConnectionId, HostId, HostLike, IncomingLike, StreamLike};
+use doublehold_sim::{
+    BoxFuture, ConnectError, ConnectionId, Host, HostId, HostLike, IncomingLike, StreamLike,
+};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil_net::shim::tokio::net::{TcpListener, TcpStream};
 
@@ -21,7 +23,7 @@ use crate::host::TurmoilHost;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(127);
 
 /// One end of a connection in a [`TurmoilWorld`](crate::TurmoilWorld). Dropping it closes the connection.
-pub struct TurmoilStream {
+pub(crate) struct TurmoilStream {
     host: TurmoilHost,
     /// `None` only while it is dropped.
     tcp: Option<TcpStream>,
@@ -39,7 +41,7 @@ impl TurmoilStream {
         let address = SocketAddr::new(host.shared.borrow().net.address(to), port);
         let until = host.clocks().monotonic.after(CONNECT_TIMEOUT);
         let connecting = gate_future(&host, async move { TcpStream::connect(address).await });
-        let tcp = match host.race(connecting, until).await {
+        let tcp = match Host::of_other(host.clone()).race(connecting, until).await {
             Ok(Ok(tcp)) => tcp,
             Ok(Err(error)) => {
                 return Err(match error.kind() {
@@ -132,7 +134,7 @@ impl Drop for TurmoilStream {
 }
 
 /// An open port in a [`TurmoilWorld`](crate::TurmoilWorld). Dropping it closes the port.
-pub struct TurmoilIncoming {
+pub(crate) struct TurmoilIncoming {
     host: TurmoilHost,
     /// `None` only while it is dropped.
     listener: Option<TcpListener>,
@@ -160,19 +162,16 @@ fn bind(port: u16) -> io::Result<TcpListener> {
 }
 
 impl IncomingLike for TurmoilIncoming {
-    type Stream = TurmoilStream;
-
-    async fn accept(&mut self) -> TurmoilStream {
+    fn accept(&mut self) -> BoxFuture<'_, Box<dyn StreamLike>> {
         let (host, listener) = (&self.host, self.listener.as_ref().expect("there until it is dropped"));
-        let (tcp, opener) = poll_fn(|cx| {
+        Box::pin(poll_fn(|cx| {
             if host.holds_back(cx) {
                 return Poll::Pending;
             }
-            listener.poll_accept(cx).map(|accepted| accepted.expect("an open port accepts"))
-        })
-        .await;
-        let peer = host.shared.borrow().net.host_at(opener.ip());
-        TurmoilStream::new(host.clone(), tcp, peer, opener)
+            let (tcp, opener) = ready!(listener.poll_accept(cx)).expect("an open port accepts");
+            let peer = host.shared.borrow().net.host_at(opener.ip());
+            Poll::Ready(Box::new(TurmoilStream::new(host.clone(), tcp, peer, opener)) as Box<dyn StreamLike>)
+        }))
     }
 }
 

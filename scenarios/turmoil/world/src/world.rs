@@ -1,16 +1,14 @@
 //! A world: hosts, links and planned faults, put together and run on turmoil's network.
 
 use std::collections::BTreeSet;
-use std::future::Future;
 use std::panic::resume_unwind;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use doublehold_sim::parts::{Disk, Life};
 use doublehold_sim::{
-    Budget, Capture, ClockKind, Clocks, Event, Fault, HostId, HostSpec, Keep, LinkSpec, ObserverLike,
-    Outcome, PlannedFault, Probability, Readings, Record, Run, Seed, SimTime, Then, WorldLike,
+    Boot, Budget, Capture, ClockKind, Clocks, Event, Fault, Host, HostId, HostSpec, Keep, LinkSpec,
+    ObserverLike, Outcome, PlannedFault, Probability, Readings, Record, Run, Seed, SimTime, Then, WorldLike,
 };
 use turmoil_net::{KernelConfig, Net, Packet, TcpFlags, TcpSegment, Transport};
 
@@ -28,12 +26,10 @@ const NO_LOSS: &str = "turmoil's TCP repeats a lost packet after a count and not
 const NO_COPIES: &str =
     "turmoil's network opens connections for processes only, and nobody's process sends the copy";
 
-type Boot = Rc<dyn Fn(TurmoilHost) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
-
 /// A world whose network is turmoil's and whose tasks are tokio's.
 ///
 /// ```
-/// use doublehold_sim::{Budget, DelayLaw, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, Outcome, Seed, WorldLike};
+/// use doublehold_sim::{Budget, DelayLaw, HostSpec, Keep, LinkSpec, Outcome, Seed, WorldLike};
 /// use doublehold_sim_turmoil::TurmoilWorld;
 /// use std::time::Duration;
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -72,7 +68,6 @@ pub struct TurmoilWorld {
 }
 
 impl WorldLike for TurmoilWorld {
-    type Host = TurmoilHost;
     type Observer = TurmoilObserver;
 
     fn cannot_do(fault: &Fault) -> Option<&'static str> {
@@ -107,11 +102,8 @@ impl WorldLike for TurmoilWorld {
 
     /// # Panics
     /// If the name is empty or taken.
-    fn add_host<F>(&mut self, spec: HostSpec, boot: impl Fn(TurmoilHost) -> F + 'static) -> HostId
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        self.insert(spec, Some(Rc::new(move |host| Box::pin(boot(host)))))
+    fn add_boxed_host(&mut self, spec: HostSpec, boot: Boot) -> HostId {
+        self.insert(spec, Some(boot))
     }
 
     /// # Panics
@@ -297,7 +289,7 @@ impl TurmoilWorld {
             TurmoilHost { shared: self.shared.clone(), host, incarnation }
         };
         if let Some(boot) = self.boots[host.0 as usize].clone() {
-            spawn_main(&handle, boot(handle.clone()));
+            spawn_main(&handle, boot(Host::of_other(handle.clone())));
         }
     }
 

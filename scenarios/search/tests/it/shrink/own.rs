@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use doublehold_lockimpl::{Client, Existing, Guard, RedisRs, Registry, Wanted};
+use doublehold_lockimpl::{Client, Existing, Guard, Registry, Wanted};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::when::{Mark, When};
-use doublehold_scenarios::{Engine, OwnLocks, Prepared, Seed, TakesLocks};
+use doublehold_scenarios::{Engine, OwnLocks, Prepared, Seed, SimEnv, builtin_locks};
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
@@ -29,20 +29,20 @@ impl Guard for Held {
     }
 }
 
-fn locks<E: TakesLocks<Env: RedisRs>>() -> Registry<E::Env> {
-    let take = async |mut redis: MultiplexedConnection, client: Client<E::Env>, wanted: Wanted| {
+fn locks() -> Registry<SimEnv> {
+    let take = async |mut redis: MultiplexedConnection, client: Client<SimEnv>, wanted: Wanted| {
         let (key, token) = (wanted.resource, client.token());
         let mut set = redis::cmd("SET");
         set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
         let set: Option<String> = set.query_async(&mut redis).await?;
         Ok(set.map(|_| Held { redis, key, token }))
     };
-    E::builtin_locks().with(Existing::on_one_node("sure", take))
+    builtin_locks().with(Existing::on_one_node("sure", take))
 }
 
 #[test]
 fn a_panic_of_ones_own_lock_is_shrunk_to_what_makes_it_panic() {
-    let engine = OwnLocks(locks::<OwnLocks>());
+    let engine = OwnLocks(locks());
     let s = Duration::from_secs;
     let world = World::new("sure")
         .nodes(["A"])

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{Budget, Fault, HostLike, HostSpec, IncomingLike, Outcome, World, WorldLike};
+use doublehold_sim::{Budget, Fault, Host, HostSpec, Outcome, World, WorldLike};
 use doublehold_sim_turmoil::TurmoilWorld;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -15,7 +15,7 @@ struct Halts;
 
 impl Story for Halts {
     fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+        world.add_host(HostSpec::new("client").essential(), |host: Host| async move {
             host.sleep(MS(30)).await;
             host.halt();
             host.sleep(MS(30)).await;
@@ -35,14 +35,14 @@ struct Leaves;
 impl Story for Leaves {
     fn tell<W: WorldLike>(world: &mut W, write: &Write) {
         let write = write.clone();
-        world.add_host(HostSpec::new("server"), move |host: W::Host| {
+        world.add_host(HostSpec::new("server"), move |host: Host| {
             let write = write.clone();
             async move {
                 let mut stream = host.listen(PORT).accept().await;
                 write(&format!("{:?}", stream.read_u8().await.map(char::from)));
             }
         });
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+        world.add_host(HostSpec::new("client").essential(), |host: Host| async move {
             let mut stream = host.connect(SERVER, PORT).await.expect("the server listens");
             stream.write_u8(b'x').await.expect("it is open");
             let sleeper = host.clone();
@@ -68,8 +68,8 @@ struct Spins;
 
 impl Story for Spins {
     fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |_: W::Host| async {});
-        world.add_host(HostSpec::new("other"), |host: W::Host| async move {
+        world.add_host(HostSpec::new("client").essential(), |_: Host| async {});
+        world.add_host(HostSpec::new("other"), |host: Host| async move {
             loop {
                 host.wall().await;
             }
@@ -82,7 +82,7 @@ struct Waits;
 
 impl Story for Waits {
     fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+        world.add_host(HostSpec::new("client").essential(), |host: Host| async move {
             loop {
                 host.sleep(MS(1)).await;
             }
@@ -95,7 +95,7 @@ struct Fills;
 
 impl Story for Fills {
     fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+        world.add_host(HostSpec::new("client").essential(), |host: Host| async move {
             loop {
                 host.append("log", &[0; 100]);
                 host.sleep(MS(1)).await;

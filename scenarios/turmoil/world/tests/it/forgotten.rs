@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_sim::{
-    Budget, DelayLaw, Fault, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, ObserverLike, Outcome,
-    PlannedFault, Seed, Trigger, World, WorldLike,
+    Budget, DelayLaw, Fault, Host, HostSpec, Keep, LinkSpec, ObserverLike, Outcome, PlannedFault, Seed,
+    Trigger, World, WorldLike,
 };
 use doublehold_sim_turmoil::TurmoilWorld;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -38,7 +38,7 @@ fn told<W: WorldLike>(steps: &[Step], faults: &[(Trigger, Fault, Option<u64>)]) 
         let at = observer.true_time().0 / 1_000_000;
         written.lock().expect("nobody panics").push(format!("{at} {line}"));
     });
-    world.add_host(HostSpec::new("server"), move |host: W::Host| {
+    world.add_host(HostSpec::new("server"), move |host: Host| {
         let write = write.clone();
         async move {
             let mut incoming = host.listen(PORT);
@@ -58,7 +58,7 @@ fn told<W: WorldLike>(steps: &[Step], faults: &[(Trigger, Fault, Option<u64>)]) 
         }
     });
     let steps = steps.to_vec();
-    world.add_host(HostSpec::new("client").essential(), move |host: W::Host| {
+    world.add_host(HostSpec::new("client").essential(), move |host: Host| {
         let steps = steps.clone();
         async move {
             if host.restarts() > 0 {

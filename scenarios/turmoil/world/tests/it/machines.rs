@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use doublehold_sim::{
-    Budget, DelayLaw, Fault, HostId, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, Outcome, RatePpb,
-    Seed, World, WorldLike,
+    Budget, DelayLaw, Fault, Host, HostId, HostSpec, Keep, LinkSpec, Outcome, RatePpb, Seed, World, WorldLike,
 };
 use doublehold_sim_turmoil::TurmoilWorld;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,7 +25,7 @@ impl Story for Disks {
             |name: &str| HostSpec { fsync_time: DelayLaw::Fixed(MS(10)), ..HostSpec::new(name).essential() };
         for name in ["one", "other"] {
             let write = write.clone();
-            world.add_host(spec(name), move |host: W::Host| {
+            world.add_host(spec(name), move |host: Host| {
                 let write = write.clone();
                 async move {
                     if host.restarts() > 0 {
@@ -84,7 +83,7 @@ struct Asks;
 
 impl Story for Asks {
     fn tell<W: WorldLike>(world: &mut W, write: &Write) {
-        world.add_host(HostSpec::new("server"), move |host: W::Host| async move {
+        world.add_host(HostSpec::new("server"), move |host: Host| async move {
             let mut incoming = host.listen(PORT);
             loop {
                 let mut stream = incoming.accept().await;
@@ -98,7 +97,7 @@ impl Story for Asks {
             }
         });
         let write = write.clone();
-        world.add_host(HostSpec::new("client").essential(), move |host: W::Host| {
+        world.add_host(HostSpec::new("client").essential(), move |host: Host| {
             let write = write.clone();
             async move {
                 let closed = host.connect(SERVER, PORT + 1).await.map(drop);
@@ -149,9 +148,9 @@ pub(crate) struct Sleeps;
 
 impl Story for Sleeps {
     fn tell<W: WorldLike>(world: &mut W, write: &Write) {
-        world.add_host(HostSpec::new("server"), |_: W::Host| async {});
+        world.add_host(HostSpec::new("server"), |_: Host| async {});
         let write = write.clone();
-        world.add_host(HostSpec::new("client").essential(), move |host: W::Host| {
+        world.add_host(HostSpec::new("client").essential(), move |host: Host| {
             let write = write.clone();
             async move {
                 for ms in [300, 100, 200] {
@@ -232,14 +231,14 @@ struct Closes;
 
 impl Story for Closes {
     fn tell<W: WorldLike>(world: &mut W, write: &Write) {
-        world.add_host(HostSpec::new("server"), |host: W::Host| async move {
+        world.add_host(HostSpec::new("server"), |host: Host| async move {
             let mut incoming = host.listen(PORT);
             let _stream = incoming.accept().await;
             drop(incoming);
             host.sleep(MS(10_000)).await;
         });
         let write = write.clone();
-        world.add_host(HostSpec::new("client").essential(), move |host: W::Host| {
+        world.add_host(HostSpec::new("client").essential(), move |host: Host| {
             let write = write.clone();
             async move {
                 let mut kept = Vec::new();

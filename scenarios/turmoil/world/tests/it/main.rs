@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doublehold_sim::{
-    Budget, DelayLaw, Fault, HostId, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, ObserverLike,
-    Occurrence, Outcome, Pattern, PlannedFault, Seed, SimTime, Trigger, World, WorldLike,
+    Budget, DelayLaw, Fault, Host, HostId, HostSpec, Keep, LinkSpec, ObserverLike, Occurrence, Outcome,
+    Pattern, PlannedFault, Seed, SimTime, Trigger, World, WorldLike,
 };
 use doublehold_sim_turmoil::TurmoilWorld;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -43,7 +43,7 @@ fn echoed_over<W: WorldLike>(
     };
     let (of_server, of_client) = (lines.clone(), lines.clone());
     let writes = write.clone();
-    world.add_host(HostSpec::new("server"), move |host: W::Host| {
+    world.add_host(HostSpec::new("server"), move |host: Host| {
         let (lines, write) = (of_server.clone(), writes.clone());
         async move {
             write(&lines, &format!("server: process {}", host.restarts()));
@@ -59,7 +59,7 @@ fn echoed_over<W: WorldLike>(
             }
         }
     });
-    world.add_host(HostSpec::new("client").essential(), move |host: W::Host| {
+    world.add_host(HostSpec::new("client").essential(), move |host: Host| {
         let (lines, write) = (of_client.clone(), write.clone());
         async move {
             for _ in 0..times {

@@ -1,0 +1,82 @@
+//! Connections as code on a host holds them: [`SimStream`] and [`Incoming`], of the kernel or of another simulator.
+//!
+//! [`SimStream`] implements tokio's `AsyncRead` and `AsyncWrite`, so real client drivers run on it unchanged.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::host_like::{IncomingLike, StreamLike};
+use crate::net::{KernelIncoming, KernelStream};
+use crate::of::{Of, each};
+use crate::trace::{ConnectionId, HostId};
+
+/// One end of a connection: an ordered byte stream. Dropping it closes the connection.
+pub struct SimStream(Of<KernelStream, Box<dyn StreamLike>>);
+
+impl SimStream {
+    pub(crate) fn of_kernel(stream: KernelStream) -> SimStream {
+        SimStream(Of::Kernel(stream))
+    }
+
+    pub(crate) fn of_other(stream: Box<dyn StreamLike>) -> SimStream {
+        SimStream(Of::Other(stream))
+    }
+
+    /// The connection, by the number that both ends and the trace know it by.
+    pub fn connection(&self) -> ConnectionId {
+        each!(&self.0, stream => stream.connection())
+    }
+
+    /// The host at the other end.
+    pub fn peer(&self) -> HostId {
+        each!(&self.0, stream => stream.peer())
+    }
+}
+
+impl AsyncRead for SimStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        each!(&mut self.0, stream => Pin::new(stream).poll_read(cx, into))
+    }
+}
+
+impl AsyncWrite for SimStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each!(&mut self.0, stream => Pin::new(stream).poll_write(cx, bytes))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(&mut self.0, stream => Pin::new(stream).poll_flush(cx))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(&mut self.0, stream => Pin::new(stream).poll_shutdown(cx))
+    }
+}
+
+/// An open port. Dropping it closes the port; connections already taken stay.
+pub struct Incoming(Of<KernelIncoming, Box<dyn IncomingLike>>);
+
+impl Incoming {
+    pub(crate) fn of_kernel(incoming: KernelIncoming) -> Incoming {
+        Incoming(Of::Kernel(incoming))
+    }
+
+    pub(crate) fn of_other(incoming: Box<dyn IncomingLike>) -> Incoming {
+        Incoming(Of::Other(incoming))
+    }
+
+    /// The next connection.
+    pub async fn accept(&mut self) -> SimStream {
+        match &mut self.0 {
+            Of::Kernel(incoming) => SimStream::of_kernel(incoming.accept().await),
+            Of::Other(incoming) => SimStream::of_other(incoming.accept().await),
+        }
+    }
+}
