@@ -20,10 +20,10 @@ use std::time::Duration;
 
 use crate::clock::Readings;
 use crate::delay::DelayLaw;
+use crate::either::{Either, for_both};
 use crate::host_like::{BoxFuture, HostLike};
 use crate::kernel_host::KernelHost;
 use crate::net::ConnectError;
-use crate::of::{Of, each};
 use crate::stream::{Incoming, SimStream};
 use crate::time::{BootTime, MonotonicTime, WallTime};
 use crate::trace::HostId;
@@ -56,7 +56,7 @@ use crate::trace::HostId;
 /// assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
 /// ```
 #[derive(Clone)]
-pub struct Host(Of<KernelHost, Arc<dyn HostLike>>);
+pub struct Host(Either<KernelHost, Arc<dyn HostLike>>);
 
 /// Makes the process of a host: called when the world starts and at each restart.
 pub type Boot = Rc<dyn Fn(Host) -> BoxFuture<'static, ()>>;
@@ -69,64 +69,64 @@ pub struct DeadlinePassed;
 impl Host {
     /// A host of another simulator.
     pub fn of_other(host: impl HostLike + 'static) -> Host {
-        Host(Of::Other(Arc::new(host)))
+        Host(Either::Other(Arc::new(host)))
     }
 
     pub(crate) fn of_kernel(host: KernelHost) -> Host {
-        Host(Of::Kernel(host))
+        Host(Either::Kernel(host))
     }
 
     /// This host's number.
     pub fn id(&self) -> HostId {
-        each!(&self.0, host => host.id())
+        for_both!(&self.0, host => host.id())
     }
 
     /// This host's name.
     pub fn name(&self) -> String {
-        each!(&self.0, host => host.name())
+        for_both!(&self.0, host => host.name())
     }
 
     /// How many processes of this host died before this one.
     pub fn restarts(&self) -> u32 {
-        each!(&self.0, host => host.restarts())
+        for_both!(&self.0, host => host.restarts())
     }
 
     /// What the three clocks show, without a step point: for servers, whose pauses strike between requests.
     pub fn clocks(&self) -> Readings {
-        each!(&self.0, host => host.clocks())
+        for_both!(&self.0, host => host.clocks())
     }
 
     /// Reads the wall clock, as a step point.
     pub async fn wall(&self) -> WallTime {
-        each!(&self.0, host => host.wall().await)
+        for_both!(&self.0, host => host.wall().await)
     }
 
     /// Reads the monotonic clock, as a step point.
     pub async fn monotonic(&self) -> MonotonicTime {
-        each!(&self.0, host => host.monotonic().await)
+        for_both!(&self.0, host => host.monotonic().await)
     }
 
     /// Reads the boot clock, as a step point.
     pub async fn boot(&self) -> BootTime {
-        each!(&self.0, host => host.boot().await)
+        for_both!(&self.0, host => host.boot().await)
     }
 
     /// Notes something in the trace, where a fault may wait for it, as a step point.
     pub async fn mark(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
         let label = label.into();
-        each!(&self.0, host => host.mark(label, about).await);
+        for_both!(&self.0, host => host.mark(label, about).await);
     }
 
     /// Notes something in the trace without a step point: for servers and for callbacks that cannot wait.
     pub fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
         let label = label.into();
-        each!(&self.0, host => host.note(label, about));
+        for_both!(&self.0, host => host.note(label, about));
     }
 
     /// Ends the run with [`Outcome::Halted`](crate::Outcome::Halted): this host has come to a point from which on it
     /// would not do what it stands for. No code takes another step.
     pub fn halt(&self) {
-        each!(&self.0, host => host.halt());
+        for_both!(&self.0, host => host.halt());
     }
 
     /// Waits for a duration of this host's monotonic clock.
@@ -137,16 +137,16 @@ impl Host {
     /// Waits until this host's monotonic clock shows `until`.
     pub fn sleep_until(&self, until: MonotonicTime) -> impl Future<Output = ()> + Send + use<> {
         match &self.0 {
-            Of::Kernel(host) => Of::Kernel(host.sleep_until(until)),
-            Of::Other(host) => Of::Other(host.sleep_until(until)),
+            Either::Kernel(host) => Either::Kernel(host.sleep_until(until)),
+            Either::Other(host) => Either::Other(host.sleep_until(until)),
         }
     }
 
     /// Waits until this host's wall clock shows `until` or later, however it comes there.
     pub fn wall_reaches(&self, until: WallTime) -> impl Future<Output = ()> + Send + use<> {
         match &self.0 {
-            Of::Kernel(host) => Of::Kernel(host.wall_reaches(until)),
-            Of::Other(host) => Of::Other(host.wall_reaches(until)),
+            Either::Kernel(host) => Either::Kernel(host.wall_reaches(until)),
+            Either::Other(host) => Either::Other(host.wall_reaches(until)),
         }
     }
 
@@ -170,33 +170,33 @@ impl Host {
     /// Starts a task of this host's process. It dies with the process.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         match &self.0 {
-            Of::Kernel(host) => host.spawn(task),
-            Of::Other(host) => host.spawn(Box::pin(task)),
+            Either::Kernel(host) => host.spawn(task),
+            Either::Other(host) => host.spawn(Box::pin(task)),
         }
     }
 
     /// Fills `bytes` from this host's own random stream.
     pub fn random(&self, bytes: &mut [u8]) {
-        each!(&self.0, host => host.random(bytes));
+        for_both!(&self.0, host => host.random(bytes));
     }
 
     /// Draws from a law with this host's own random stream.
     pub fn draw(&self, law: &DelayLaw) -> Duration {
-        each!(&self.0, host => host.draw(law))
+        for_both!(&self.0, host => host.draw(law))
     }
 
     /// How much longer than usual something takes that this host's process is asked to do: a draw from each
     /// [`Fault::SlowService`](crate::Fault::SlowService) in force, and nothing is drawn where there is none.
     pub fn slowness(&self) -> Duration {
-        each!(&self.0, host => host.slowness())
+        for_both!(&self.0, host => host.slowness())
     }
 
     /// Opens a connection. Takes a round trip; fails when nothing listens there, the other machine resets it, or no
     /// answer comes within the connect timeout.
     pub async fn connect(&self, to: HostId, port: u16) -> Result<SimStream, ConnectError> {
         match &self.0 {
-            Of::Kernel(host) => host.connect(to, port).await.map(SimStream::of_kernel),
-            Of::Other(host) => host.connect(to, port).await.map(SimStream::of_other),
+            Either::Kernel(host) => host.connect(to, port).await.map(SimStream::of_kernel),
+            Either::Other(host) => host.connect(to, port).await.map(SimStream::of_other),
         }
     }
 
@@ -206,39 +206,39 @@ impl Host {
     /// If the process already listens on this port.
     pub fn listen(&self, port: u16) -> Incoming {
         match &self.0 {
-            Of::Kernel(host) => Incoming::of_kernel(host.listen(port)),
-            Of::Other(host) => Incoming::of_other(host.listen(port)),
+            Either::Kernel(host) => Incoming::of_kernel(host.listen(port)),
+            Either::Other(host) => Incoming::of_other(host.listen(port)),
         }
     }
 
     /// Appends to a file: visible at once, durable after an fsync.
     pub fn append(&self, file: &str, bytes: &[u8]) {
-        each!(&self.0, host => host.append(file, bytes));
+        for_both!(&self.0, host => host.append(file, bytes));
     }
 
     /// The file as written; empty if there is none.
     pub fn read_file(&self, file: &str) -> Vec<u8> {
-        each!(&self.0, host => host.read_file(file))
+        for_both!(&self.0, host => host.read_file(file))
     }
 
     /// Cuts a file to its first `len` bytes.
     pub fn truncate(&self, file: &str, len: usize) {
-        each!(&self.0, host => host.truncate(file, len));
+        for_both!(&self.0, host => host.truncate(file, len));
     }
 
     /// Replaces a file's content, all or nothing: until an fsync that began later is done, a power loss brings the old
     /// content back.
     pub fn replace(&self, file: &str, bytes: &[u8]) {
-        each!(&self.0, host => host.replace(file, bytes));
+        for_both!(&self.0, host => host.replace(file, bytes));
     }
 
     /// Makes durable what the file holds now. Takes the disk's fsync time.
     pub async fn fsync(&self, file: &str) {
-        each!(&self.0, host => host.fsync(file).await);
+        for_both!(&self.0, host => host.fsync(file).await);
     }
 
     /// Waits for the next signal to this host's process and takes it.
     pub async fn signal(&self) -> String {
-        each!(&self.0, host => host.signal().await)
+        for_both!(&self.0, host => host.signal().await)
     }
 }

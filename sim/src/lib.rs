@@ -30,7 +30,8 @@
 //! # Map, in reading order
 //!
 //! - [`World`]: hosts, links and faults put together, and what a run came to.
-//! - [`Host`]: what code on a host can do, and where a pause can strike.
+//! - [`Host`]: what code on a host can do, and where a pause can strike. `kernel_host`: what it comes to in this world.
+//!   `host_like`: what a host of another simulator implements.
 //! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
@@ -65,6 +66,7 @@ mod capture;
 mod clock;
 mod delay;
 mod disk;
+mod either;
 mod fault;
 mod fault_book;
 mod fsync;
@@ -78,7 +80,6 @@ mod memory;
 mod net;
 mod normal;
 mod observer;
-mod of;
 mod queue;
 mod random;
 mod seam;

@@ -8,31 +8,31 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::either::{Either, for_both};
 use crate::host_like::{IncomingLike, StreamLike};
 use crate::net::{KernelIncoming, KernelStream};
-use crate::of::{Of, each};
 use crate::trace::{ConnectionId, HostId};
 
 /// One end of a connection: an ordered byte stream. Dropping it closes the connection.
-pub struct SimStream(Of<KernelStream, Box<dyn StreamLike>>);
+pub struct SimStream(Either<KernelStream, Box<dyn StreamLike>>);
 
 impl SimStream {
     pub(crate) fn of_kernel(stream: KernelStream) -> SimStream {
-        SimStream(Of::Kernel(stream))
+        SimStream(Either::Kernel(stream))
     }
 
     pub(crate) fn of_other(stream: Box<dyn StreamLike>) -> SimStream {
-        SimStream(Of::Other(stream))
+        SimStream(Either::Other(stream))
     }
 
     /// The connection, by the number that both ends and the trace know it by.
     pub fn connection(&self) -> ConnectionId {
-        each!(&self.0, stream => stream.connection())
+        for_both!(&self.0, stream => stream.connection())
     }
 
     /// The host at the other end.
     pub fn peer(&self) -> HostId {
-        each!(&self.0, stream => stream.peer())
+        for_both!(&self.0, stream => stream.peer())
     }
 }
 
@@ -42,41 +42,41 @@ impl AsyncRead for SimStream {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        each!(&mut self.0, stream => Pin::new(stream).poll_read(cx, into))
+        for_both!(&mut self.0, stream => Pin::new(stream).poll_read(cx, into))
     }
 }
 
 impl AsyncWrite for SimStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each!(&mut self.0, stream => Pin::new(stream).poll_write(cx, bytes))
+        for_both!(&mut self.0, stream => Pin::new(stream).poll_write(cx, bytes))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(&mut self.0, stream => Pin::new(stream).poll_flush(cx))
+        for_both!(&mut self.0, stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(&mut self.0, stream => Pin::new(stream).poll_shutdown(cx))
+        for_both!(&mut self.0, stream => Pin::new(stream).poll_shutdown(cx))
     }
 }
 
 /// An open port. Dropping it closes the port; connections already taken stay.
-pub struct Incoming(Of<KernelIncoming, Box<dyn IncomingLike>>);
+pub struct Incoming(Either<KernelIncoming, Box<dyn IncomingLike>>);
 
 impl Incoming {
     pub(crate) fn of_kernel(incoming: KernelIncoming) -> Incoming {
-        Incoming(Of::Kernel(incoming))
+        Incoming(Either::Kernel(incoming))
     }
 
     pub(crate) fn of_other(incoming: Box<dyn IncomingLike>) -> Incoming {
-        Incoming(Of::Other(incoming))
+        Incoming(Either::Other(incoming))
     }
 
     /// The next connection.
     pub async fn accept(&mut self) -> SimStream {
         match &mut self.0 {
-            Of::Kernel(incoming) => SimStream::of_kernel(incoming.accept().await),
-            Of::Other(incoming) => SimStream::of_other(incoming.accept().await),
+            Either::Kernel(incoming) => SimStream::of_kernel(incoming.accept().await),
+            Either::Other(incoming) => SimStream::of_other(incoming.accept().await),
         }
     }
 }
