@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use doublehold_sim::{Event, HostId};
+use doublehold_sim::{BoxFuture, Event, HostId};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::host::TurmoilHost;
@@ -81,12 +81,12 @@ impl Tasks {
 }
 
 /// A task behind the gate of its host.
-struct Gated<F> {
+struct Gated {
     host: TurmoilHost,
-    task: Pin<Box<F>>,
+    task: BoxFuture<'static, ()>,
 }
 
-impl<F: Future<Output = ()>> Future for Gated<F> {
+impl Future for Gated {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -111,7 +111,7 @@ impl<F: Future<Output = ()>> Future for Gated<F> {
 }
 
 /// Spawns a task of a process; one of a dead process is dropped at once.
-pub(crate) fn spawn(host: &TurmoilHost, task: impl Future<Output = ()> + Send + 'static) {
+pub(crate) fn spawn(host: &TurmoilHost, task: BoxFuture<'static, ()>) {
     let handle = {
         let state = host.shared.borrow();
         let of = state.host(host.host);
@@ -119,18 +119,19 @@ pub(crate) fn spawn(host: &TurmoilHost, task: impl Future<Output = ()> + Send + 
     };
     if let Some(handle) = handle {
         // Detached: it ends with its runtime.
-        drop(handle.spawn(Gated { host: host.clone(), task: Box::pin(task) }));
+        drop(handle.spawn(Gated { host: host.clone(), task }));
         host.shared.borrow_mut().make_ready(host.host);
     }
 }
 
 /// Spawns the main task of a process.
-pub(crate) fn spawn_main(host: &TurmoilHost, main: impl Future<Output = ()> + Send + 'static) {
+pub(crate) fn spawn_main(host: &TurmoilHost, main: BoxFuture<'static, ()>) {
     let watched = host.clone();
-    spawn(host, async move {
+    let main = async move {
         main.await;
         watched.shared.enter(|state| state.main_finished(watched.host, watched.incarnation));
-    });
+    };
+    spawn(host, Box::pin(main));
 }
 
 /// The hosts that may have something to do, in their order, once.
