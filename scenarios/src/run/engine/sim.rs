@@ -1,6 +1,5 @@
 //! The engines of the simulation kernel, and the engine of any other kind of world.
 
-use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -190,23 +189,19 @@ fn prepare<W: WorldLike>(
     };
     PreparedSim::new(engine, scenario, executor, |calm| {
         let weather = calm.scenario().weather.as_ref();
-        weather.map(|weather| climate::<W>(weather, locks, calm.scenario())).transpose()
+        weather.map(|weather| climate(weather, locks, calm.scenario())).transpose()
     })
 }
 
 /// A scenario's weather over it. Its steps are those of a run in the kernel and through redis-rs, whatever executes
-/// runs and carries requests otherwise, so that a seed means the same faults everywhere. Locks that only these worlds
-/// know are run in them.
-fn climate<W: WorldLike>(
+/// runs and carries requests otherwise, so that a seed means the same faults everywhere.
+fn climate(
     weather: &Weather,
     locks: &Registry<SimEnv>,
     scenario: &Scenario,
 ) -> Result<Climate, PrepareError> {
     let calm = Scenario { weather: None, ..scenario.clone() };
-    let surveyed = match self::locks().get(&scenario.lock.algorithm) {
-        Some(_) if TypeId::of::<W>() != TypeId::of::<World>() => SimEngine.prepare(&calm)?,
-        _ => prepare::<W>("sim", Driver::RedisRs, locks, &calm)?,
-    };
+    let surveyed = prepare::<World>("sim", Driver::RedisRs, locks, &calm)?;
     Ok(Climate::new(weather, scenario, &surveyed.steps(SURVEYED)))
 }
 
