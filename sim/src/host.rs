@@ -203,7 +203,7 @@ impl Host {
     /// Listens on a port. The machine completes handshakes and queues connections also while the process is paused.
     ///
     /// # Panics
-    /// If the process already listens on this port.
+    /// If the process already listens on this port, in a [`World`](crate::World).
     pub fn listen(&self, port: u16) -> Incoming {
         match &self.0 {
             Either::Kernel(host) => Incoming::of_kernel(host.listen(port)),

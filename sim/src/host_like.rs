@@ -15,7 +15,7 @@ use crate::net::ConnectError;
 use crate::time::{BootTime, MonotonicTime, WallTime};
 use crate::trace::{ConnectionId, HostId};
 
-/// Something that takes time in a world.
+/// A future, as an object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A host of another simulator than the kernel. Its methods do what those of the same name do for a

@@ -31,7 +31,7 @@
 //!
 //! - [`World`]: hosts, links and faults put together, and what a run came to.
 //! - [`Host`]: what code on a host can do, and where a pause can strike. `kernel_host`: what it comes to in this world.
-//!   `host_like`: what a host of another simulator implements.
+//!   `seam`, `host_like`: what a world of another simulator, and its hosts, implement.
 //! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.

@@ -4,6 +4,8 @@
 //! world. [`World`] is the one that is in this crate, and the words of the seam (faults, events, clocks) are its words,
 //! so that two simulators can be asked for the same run and their answers compared.
 //!
+//! What hosts and connections of a second simulator implement is in `host_like`.
+//!
 //! Nothing here says in which order tasks run or how a network behaves: there two simulators may differ.
 //!
 //! Decision: "The seam between engines is a simulated world" (docs/decisions/engines.md).
@@ -52,7 +54,7 @@ pub trait WorldLike: Sized + 'static {
         self.add_boxed_host(spec, Rc::new(move |host| Box::pin(boot(host))))
     }
 
-    /// Adds a host, whose process is an object already.
+    /// Adds a host. `boot` makes its process, boxed.
     fn add_boxed_host(&mut self, spec: HostSpec, boot: Boot) -> HostId;
 
     /// Changes the quality of one direction between two hosts.

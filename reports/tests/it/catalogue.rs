@@ -2,7 +2,7 @@
 //! review.
 //!
 //! A scenario that is dropped into the catalogue's folder is missing in that file, and this fails until
-//! `UPDATE_GOLDEN=1 cargo test -p doublehold --test it catalogue` has added it. Look at the difference.
+//! `UPDATE_GOLDEN=1 cargo test -p doublehold-render --test it catalogue` has added it. Look at the difference.
 
 use std::thread;
 

@@ -2,7 +2,7 @@
 //!
 //! Golden files hold the head of a trace and the hash of the whole, and the faults that seeds draw of weathers. They
 //! change when the kernel, the node, a lock or a weather does something else than before; read the difference, then
-//! write them anew with `BLESS=1 cargo test`.
+//! write them anew with `BLESS=1 cargo test -p doublehold-scenarios --test it determinism`.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! The page that explains the format shows a file that is one, names every word of the format, and lists the locks and
-//! their switches as they are. That list is written by the test itself: `BLESS=1 cargo test --test it format_page`.
+//! their switches as they are. That list is written by the test itself:
+//! `BLESS=1 cargo test -p doublehold-scenarios --test it format_page`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! A node on a simulated host: the machine under it, and its process from boot to shutdown.
 //!
 //! The process serves every connection; beside it, on the same machine, an [`Operator`] does what it is ordered. Both
-//! are started again by the kernel after a crash, on the disk the crash left. What else a machine may run is in
+//! are started again by the world after a crash, on the disk the crash left. What else a machine may run is in
 //! `process`.
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::core::Peer;
 use crate::wait::{First, first};
 
-/// A program on a simulated machine, which is connected to by streams. Clones are handles to the same.
+/// A program on a simulated machine, to which others connect. Clones are handles to the same.
 pub trait Process: Clone + Send + 'static {
     /// A signal that it does not understand.
     type Unknown: Send + 'static;

@@ -1,8 +1,8 @@
 //! Same plan, same program: same hash. Alone, after a hundred other runs, on another thread, in another process, traced
 //! or not, in debug and in release.
 //!
-//! The golden values at the end are checked in whatever profile the tests are built: run them with `cargo test` and
-//! with `cargo test --release` to compare the two.
+//! The golden values at the end are checked in whatever profile the tests are built: run them with
+//! `cargo test -p doublehold-sim` and with `cargo test -p doublehold-sim --release` to compare the two.
 
 use std::io::Write as _;
 use std::time::Duration;

@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use doublehold::check::{CheckError, Effort, Existing, Guard, Nondeterminism, Wanted, World};
+use doublehold::check::{CheckError, Client, Effort, Existing, Guard, Nondeterminism, Wanted, World};
 use doublehold::check::{check, check_on, replay, replay_on};
 use doublehold_history::Predicate;
-use doublehold_lockimpl::{Client, RedisRs};
 use doublehold_scenarios::report::Replay;
 use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 use redis::aio::MultiplexedConnection;
@@ -14,9 +13,9 @@ use redis::aio::MultiplexedConnection;
 struct Held(MultiplexedConnection, String, String);
 
 /// Takes a key for a while. Giving it back takes it from whoever has it by then.
-async fn take<E: RedisRs>(
+async fn take(
     mut redis: MultiplexedConnection,
-    client: Client<E>,
+    client: Client,
     wanted: Wanted,
 ) -> redis::RedisResult<Option<Held>> {
     let (key, token) = (wanted.resource, client.token());
@@ -27,9 +26,9 @@ async fn take<E: RedisRs>(
 }
 
 /// The same, with a choice at random: whether it asks once or twice.
-async fn take_at_random<E: RedisRs>(
+async fn take_at_random(
     mut redis: MultiplexedConnection,
-    client: Client<E>,
+    client: Client,
     wanted: Wanted,
 ) -> redis::RedisResult<Option<Held>> {
     let asks_first = tokio::select! { () = async {} => true, () = async {} => false };

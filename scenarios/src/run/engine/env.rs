@@ -179,7 +179,7 @@ impl Env for SimEnv {
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
+        let (recorder, name) = (self.recorder.clone(), self.host.name());
         // What a thread starts is its own, also through what another thread made.
         let client = self.recorder.acting_for(self.client);
         let end = PanicGuard { stage: self.clone(), recorder, client, name };
@@ -259,12 +259,11 @@ impl RedisRs for SimEnv {
 
 /// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's
 /// program has got to meanwhile.
-///
-/// It is an object, so that a task's machinery is compiled once and not for each task of each lock.
 struct InCall {
     pub(in crate::run) client: ClientId,
     call: Option<CallId>,
     recorder: Recorder,
+    /// An object, so that `InCall` is compiled once and not for each task of each lock.
     task: BoxFuture<'static, ()>,
 }
 

@@ -1,6 +1,6 @@
 //! The simulated world as stage and witness, as a node's observer, and as the machine under the resource.
 //!
-//! Nothing here decides anything. What another engine must bring is a file like this one.
+//! Nothing here decides anything. It serves every simulator: a second one brings a world.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A host's handle, as its own code has it: doublehold's clocks and disk, turmoil's network.
+//! A host of this world, behind the `Host` that its code holds: doublehold's clocks and disk, turmoil's network.
 //!
 //! Handles belong to one process of the host. After that process died they stay inert: their futures never complete.
 
@@ -18,7 +18,7 @@ use crate::stream::{TurmoilIncoming, TurmoilStream};
 use crate::syncs::Fsync;
 use crate::timers::ClockReaches;
 
-/// A host of a [`TurmoilWorld`](crate::TurmoilWorld), as its own code sees it.
+/// A host of a [`TurmoilWorld`](crate::TurmoilWorld). [`Host`](doublehold_sim::Host) says what its methods do.
 #[derive(Clone)]
 pub(crate) struct TurmoilHost {
     pub(crate) shared: Shared,

@@ -9,7 +9,8 @@
 //!
 //! - `world`: hosts, links and faults put together; the loop that runs them. `state`, `queue`: all that changes in a
 //!   run.
-//! - `process`: a host's tasks, and the gate around each. `host`, `stream`: the handles of code on a host.
+//! - `process`: a host's tasks, and the gate around each. `host`, `stream`: what is behind the handles of code on a
+//!   host.
 //! - `network`, `flows`: everything between machines, and when a packet arrives.
 //! - `faults`: where faults change the world. `timers`, `syncs`: waiting for a clock or a disk.
 
