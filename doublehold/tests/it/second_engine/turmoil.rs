@@ -7,6 +7,9 @@ use doublehold::check::{CheckError, Client, Effort, Existing, Guard, Nondetermin
 use doublehold::check::{check, check_on, replay, replay_on};
 use doublehold_history::Predicate;
 use doublehold_scenarios::report::Replay;
+use doublehold_scenarios::{
+    Engine as _, OwnLocks, Prepared as _, PreparedSim, TakesLocks as _, builtin_locks,
+};
 use doublehold_turmoil_engine::OwnLocksOnTurmoil;
 use redis::aio::MultiplexedConnection;
 
@@ -77,6 +80,21 @@ fn what_is_wrong_with_a_lock_is_found_written_down_and_replayed_on_turmoil() {
         replay_on::<OwnLocksOnTurmoil>(&plan, Existing::on_one_node("mine", take)).expect("a plan of ours");
     assert_eq!(again.replays, Some(Replay::Same));
     refuses_to_replay(&plan);
+}
+
+/// Faults are placed at steps, and those of a run on turmoil are others.
+#[test]
+fn a_seed_means_the_same_faults_for_a_lock_of_ones_own_on_both_engines() {
+    let locks = builtin_locks().with(Existing::on_one_node("mine", take));
+    let scenario = world().scenario("mine", locks.descriptors()).expect("a world");
+    let on_sim = OwnLocks(locks.clone()).prepare(&scenario).expect("it can be run");
+    let on_turmoil = OwnLocksOnTurmoil::from_locks(locks).prepare(&scenario).expect("it can be run");
+    let faults = |prepared: &PreparedSim| -> Vec<_> {
+        (1..=20).map(|seed| prepared.run(seed).scenario.faults.clone()).collect()
+    };
+    let drawn = faults(&on_sim);
+    assert!(drawn.iter().flatten().count() > 20, "too few to compare");
+    assert_eq!(faults(&on_turmoil), drawn);
 }
 
 fn refuses_to_replay(plan: &Path) {
