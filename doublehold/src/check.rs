@@ -58,6 +58,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, io, thread};
 
+use doublehold_diagnosis::Explained;
+use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
 pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
@@ -74,7 +76,6 @@ pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks, builtin_locks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
-use doublehold_search::counterexample::{counterexample, explain_in_time};
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
@@ -147,8 +148,8 @@ where
     }
     let prepared = engine.prepare(&plan.scenario)?;
     let report = prepared.run(plan.seed);
-    let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
-    Ok(Report { replays: Some(plan.compare_replay(&report)), ..report })
+    let replays = Some(plan.compare_replay(&report));
+    Ok(Report { replays, ..report })
 }
 
 /// A check that has not run yet.
@@ -277,7 +278,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             other => CheckError::Shrink(other),
         })?;
         let words = findings::words_of(&example, &ReplayHints::default(), Style::DEFAULT_WIDTH);
-        let BadRun { report, text, files, .. } = self.bad_run(example.report)?;
+        let BadRun { report, text, files, .. } = self.bad_run(example.run)?;
         Ok(BadRun { report, text: format!("{words}\n{text}"), files, shrunk: Some(example.shrunk) })
     }
 
@@ -288,9 +289,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         format!("{}.{seed}", names::join_names(modules.chain([self.world.name(), self.lock])))
     }
 
-    fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
-        let replay = replay_line(report.seed);
-        let text = text::render_run(&report, &replay, &Style::UNICODE);
+    fn bad_run(&self, run: Explained) -> Result<BadRun, CheckError> {
+        let replay = replay_line(run.report.seed);
+        let text = text::render_run(&run, &replay, &Style::UNICODE);
+        let report = run.report;
         let mut files = Vec::new();
         if let Some(folder) = &self.files {
             let stem = folder.join(self.stem(report.seed));

@@ -12,10 +12,10 @@ pub(crate) mod tests;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::report::StruckAt;
-use doublehold_search::counterexample::Counterexample;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Target;

@@ -92,7 +92,6 @@ fn report(clients: usize, grants: u64) -> Report {
         replays: None,
         notes: Vec::new(),
         panicked: None,
-        causes: None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! digests use all of their 64 bits and are texts: many readers of JSON keep 53.
 
 mod causes;
+mod finding;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ use doublehold_scenarios::report::{FaultReport, Judgement, Report};
 use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
 
+use crate::ShownRun;
 use crate::picture::{Account, account};
 use crate::text::violated_unstated;
 
@@ -51,8 +53,10 @@ struct Run<'a> {
     why: Option<String>,
     /// The events of the first violation in one sentence, if its cause is not known.
     what_happened: Option<String>,
+    /// How the lock was lost, as data.
+    finding: Option<finding::Finding>,
     /// The results of runs without each possible cause, if such runs were made.
-    causes: Option<causes::Causes<'a>>,
+    causes: Option<causes::Causes>,
     notes: &'a [String],
     trace_hash: String,
     /// Of a replay: whether the plan came to the same digest.
@@ -102,8 +106,8 @@ struct Fault<'a> {
 /// # Errors
 ///
 /// None in practice: everything in a report can be written as JSON.
-pub fn render_run(report: &Report, replay: &str) -> serde_json::Result<String> {
-    pretty(&as_run(report, replay))
+pub fn render_run<'a>(run: impl Into<ShownRun<'a>>, replay: &'a str) -> serde_json::Result<String> {
+    pretty(&as_run(run.into(), replay))
 }
 
 /// Several runs as one JSON array, each with the command that shows it again.
@@ -111,11 +115,12 @@ pub fn render_run(report: &Report, replay: &str) -> serde_json::Result<String> {
 /// # Errors
 ///
 /// None in practice, as with [`render_run`].
-pub fn runs(runs: &[(&Report, &str)]) -> serde_json::Result<String> {
-    pretty(&runs.iter().map(|(report, replay)| as_run(report, replay)).collect::<Vec<_>>())
+pub fn runs(runs: &[(ShownRun<'_>, &str)]) -> serde_json::Result<String> {
+    pretty(&runs.iter().map(|(told, replay)| as_run(*told, replay)).collect::<Vec<_>>())
 }
 
-fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
+fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
+    let (report, account) = (told.report, account(told));
     let scenario = &report.scenario;
     let judgement = report.judgement();
     Run {
@@ -137,9 +142,10 @@ fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
-        why: account(report).and_then(Account::cause),
-        what_happened: account(report).and_then(Account::order),
-        causes: report.causes.as_ref().map(causes::Causes::new),
+        why: account.clone().and_then(Account::cause),
+        what_happened: account.and_then(Account::order),
+        finding: finding::Finding::of(report),
+        causes: told.causes.map(|causes| causes::Causes::new(causes, scenario)),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),

@@ -1,6 +1,7 @@
 //! Renders runs as text, pictures and JSON.
 //!
-//! Renderers are pure functions of a [`Report`](doublehold_scenarios::report::Report); none of them runs a simulation.
+//! Renderers are pure functions of a [`ShownRun`], and none of them runs a simulation. The crate `doublehold-diagnosis`
+//! finds out what a violation came from.
 //!
 //! # Map, in reading order
 //!
@@ -15,5 +16,8 @@ pub mod json;
 pub mod layout;
 pub mod palette;
 pub mod picture;
+mod shown_run;
 pub mod style;
 pub mod text;
+
+pub use shown_run::ShownRun;

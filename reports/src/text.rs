@@ -10,6 +10,7 @@ use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_text::{clean, duration, list};
 
+use crate::ShownRun;
 use crate::layout::{align_left, to_ascii, wrap};
 use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
@@ -18,10 +19,12 @@ use crate::style::{Paint, Style};
 const MAX_EVIDENCE: usize = 3;
 
 /// Everything `run` prints. `replay` is the command that shows the same run again.
-pub fn render_run(report: &Report, replay: &str, style: &Style) -> String {
+pub fn render_run<'a>(run: impl Into<ShownRun<'a>>, replay: &str, style: &Style) -> String {
+    let told: ShownRun<'a> = run.into();
+    let report = told.report;
     let mut text = headline(report, style);
     text.push('\n');
-    text.push_str(&picture(report, style));
+    text.push_str(&picture(told, style));
     text.push('\n');
     let header = report.history.header();
     let judged = Judged { verdicts: &report.verdicts, header, expect: Some(&report.scenario.expect) };

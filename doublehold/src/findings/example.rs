@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_scenarios::fault::Fault;
-use doublehold_search::counterexample::Counterexample;
 use doublehold_search::shrink::Size;
 use doublehold_search::shrink::Target;
 use doublehold_text::clean;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
-use doublehold_search::counterexample::Counterexample;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::Count;
 use doublehold_search::shrink::Size;

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
+use doublehold_diagnosis::counterexample::counterexample;
 use doublehold_scenarios::report::Hit;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{LeanEngine, catalog};
-use doublehold_search::counterexample::counterexample;
 use doublehold_search::shrink::{Effort, Size};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

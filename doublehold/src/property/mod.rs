@@ -49,6 +49,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Registry};
 use doublehold_scenarios::plan::Plan;
@@ -57,7 +58,6 @@ use doublehold_scenarios::{
     Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
     builtin_locks,
 };
-use doublehold_search::counterexample::{counterexample, explain_in_time};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::panic_hook::QuietPanics;
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
@@ -232,9 +232,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
         let run = prepared.judge(plan.seed);
         let target = self.target(|target| target.is_in(&run)).ok_or(Nondeterminism::OtherRun(plan.seed))?;
         let report = prepared.run(plan.seed);
-        let report = explain_in_time(Arc::new(prepared), report, PATIENCE);
-        let report = doublehold_scenarios::Report { replays: Some(plan.compare_replay(&report)), ..report };
-        Ok(Broken::from_regression(target, path, report))
+        let mut run = explain_in_time(Arc::new(prepared), report, PATIENCE);
+        run.report.replays = Some(plan.compare_replay(&run.report));
+        Ok(Broken::from_regression(target, path, run))
     }
 
     /// A case that was drawn, made as small as it gets.
@@ -257,7 +257,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
             let plan = self
                 .regressions
                 .as_deref()
-                .map(|folder| regressions::write_plan(folder, target, &example.report));
+                .map(|folder| regressions::write_plan(folder, target, &example.run.report));
             Ok(Broken::from_case(drawn, example, plan))
         })
     }

@@ -3,9 +3,10 @@
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use doublehold_diagnosis::Explained;
+use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Report;
-use doublehold_search::counterexample::Counterexample;
 use doublehold_search::many::Tally;
 use doublehold_search::shrink::{Shrunk, Target};
 use doublehold_statistics::PartlyDecided;
@@ -55,10 +56,11 @@ pub struct Broken {
 
 impl Broken {
     /// By a regression.
-    pub(super) fn from_regression(target: Target, path: &Path, report: Report) -> Broken {
+    pub(super) fn from_regression(target: Target, path: &Path, run: Explained) -> Broken {
         let path_shown = path.display();
         let replay = "run this test again: it replays the plan before anything is drawn";
-        let picture = text::render_run(&report, replay, &Style::UNICODE);
+        let picture = text::render_run(&run, replay, &Style::UNICODE);
+        let report = run.report;
         let hash = report.trace_hash.to_string();
         let same = report.replays.as_ref().map(|it| format!("  {}\n", it.words(&hash))).unwrap_or_default();
         let text = format!("{target}, as in the regression\n  file: {path_shown}\n{same}\n{picture}");
@@ -79,13 +81,13 @@ impl Broken {
                 "run this test again: the same cases are drawn",
             ),
         };
-        let picture = text::render_run(&example.report, replay, &Style::UNICODE);
+        let picture = text::render_run(&example.run, replay, &Style::UNICODE);
         let text = format!("case {case}: {words}{kept}\n{picture}");
-        let Counterexample { target, shrunk, report, .. } = example;
+        let Counterexample { target, shrunk, run, .. } = example;
         Broken {
             target,
             case: Some(case),
-            report,
+            report: run.report,
             shrunk: Some(shrunk),
             plan: plan.and_then(Result::ok),
             text,

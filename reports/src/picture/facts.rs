@@ -1,29 +1,28 @@
-//! What a report says about each grant, looked up once: claims, evidence, keys, names.
+//! What a picture needs of each grant, looked up once: a run's facts, what its evidence names, keys by node, names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
+use doublehold_diagnosis::{Causes, RunFacts, Timeline};
 use doublehold_history::{
-    CallId, Claim, ClientId, EventKind, Evidence, History, LockId, ObjectId, Overlap, Predicate, StaleWrite,
-    TrueNs, Verdicts, claims,
+    CallId, ClientId, Evidence, History, LockId, NodeId, ObjectId, Overlap, Predicate, StaleWrite, TrueNs,
+    Verdicts,
 };
-use doublehold_scenarios::report::{KeyOrigin, KeySpan};
+use doublehold_scenarios::Scenario;
+use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_text::clean;
+use doublehold_text::{clean, list};
 
-use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;
-use super::timeline::Timeline;
+use crate::ShownRun;
 
 /// A run with its claims and evidence at hand. Whatever is asked for each grant is found by a search: a run may have a
 /// hundred thousand.
 pub(super) struct Facts<'a> {
-    pub(super) run: Timeline<'a>,
-    /// Every claim, in the order of the grants.
-    pub(super) claims: Vec<Claim>,
-    pub(super) faults: FaultTimes<'a>,
+    facts: RunFacts<'a>,
+    /// The causes of the first violation, if they were asked for.
+    pub(super) causes: Option<(&'a Scenario, &'a Causes)>,
     pub(super) signs: ClientSigns,
-    /// Where each grant's claim is among the claims.
-    claim_of: BTreeMap<CallId, usize>,
     /// Grants that some evidence names.
     involved: BTreeSet<CallId>,
     /// Grants that the first evidence of each predicate names.
@@ -34,46 +33,53 @@ pub(super) struct Facts<'a> {
     stale: BTreeMap<(CallId, u64), &'a StaleWrite>,
     /// When each client waited too long.
     long_waits: BTreeMap<ClientId, Vec<(TrueNs, TrueNs)>>,
-    /// The keys of each grant, in the order in which they began.
-    keys_of: BTreeMap<CallId, Vec<&'a KeySpan>>,
     /// The keys that each node held, in the order in which they began.
     keys_on: BTreeMap<HostIndex, Vec<&'a KeySpan>>,
     /// Each client's place in the scenario, by its host.
     places: BTreeMap<HostIndex, usize>,
-    several_nodes: bool,
-    /// The lock that each acquire call is about.
-    locks: BTreeMap<CallId, LockId>,
 }
 
 /// More evidence than this proves nothing new to the eye.
 pub(super) const MAX_EVIDENCE: usize = 200;
 
+impl<'a> Deref for Facts<'a> {
+    type Target = RunFacts<'a>;
+
+    fn deref(&self) -> &RunFacts<'a> {
+        &self.facts
+    }
+}
+
 impl<'a> Facts<'a> {
-    pub(super) fn new(run: Timeline<'a>) -> Facts<'a> {
-        let claims = claims(run.history);
+    pub(super) fn from_run(told: ShownRun<'a>) -> Facts<'a> {
+        let causes = told.causes.map(|causes| (&*told.report.scenario, causes));
+        Facts::new(Timeline::from_run(told.report), causes)
+    }
+
+    /// Of a history nobody knows causes.
+    pub(super) fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Facts<'a> {
+        Facts::new(Timeline::from_history(history, verdicts), None)
+    }
+
+    fn new(run: Timeline<'a>, causes: Option<(&'a Scenario, &'a Causes)>) -> Facts<'a> {
         let names = run.clients.iter().map(|client| run.hosts.get(client.0).map_or("", |(name, _)| *name));
         let mut facts = Facts {
-            faults: FaultTimes::new(run.faults),
             signs: ClientSigns::new(names),
-            claim_of: claims.iter().enumerate().map(|(index, claim)| (claim.grant, index)).collect(),
-            claims,
+            causes,
             involved: BTreeSet::new(),
             deciding: deciding(run.verdicts),
             overlaps_of: BTreeMap::new(),
             stale: BTreeMap::new(),
             long_waits: BTreeMap::new(),
-            keys_of: BTreeMap::new(),
             keys_on: BTreeMap::new(),
             places: run.clients.iter().enumerate().map(|(place, host)| (*host, place)).collect(),
-            several_nodes: run.hosts.iter().filter(|(_, role)| *role == Role::Node).count() > 1,
-            locks: locks(run.history),
-            run,
+            facts: RunFacts::new(run),
         };
-        for (predicate, verdict) in facts.run.verdicts.iter() {
+        let Timeline { verdicts, keys, .. } = facts.run;
+        for (predicate, verdict) in verdicts.iter() {
             verdict.evidence().iter().take(MAX_EVIDENCE).for_each(|evidence| facts.note(predicate, evidence));
         }
-        for key in facts.run.keys {
-            facts.keys_of.entry(key.grant).or_default().push(key);
+        for key in keys {
             facts.keys_on.entry(key.node).or_default().push(key);
         }
         facts
@@ -156,46 +162,9 @@ impl<'a> Facts<'a> {
         self.stale.get(&(grant, version)).copied()
     }
 
-    pub(super) fn claim(&self, grant: CallId) -> Option<&Claim> {
-        self.claim_of.get(&grant).map(|index| &self.claims[*index])
-    }
-
-    /// Whether the grant's client believes in it at this instant.
-    pub(super) fn is_claimed(&self, grant: CallId, at: TrueNs) -> bool {
-        self.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to)
-    }
-
-    /// The keys of a grant, in the order in which they began.
-    pub(super) fn keys_of(&self, grant: CallId) -> &[&'a KeySpan] {
-        self.keys_of.get(&grant).map_or(&[], Vec::as_slice)
-    }
-
     /// The keys that a node held, in the order in which they began.
     pub(super) fn keys_on(&self, node: HostIndex) -> &[&'a KeySpan] {
         self.keys_on.get(&node).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether a lock has several nodes to ask, so that it is worth saying which said yes.
-    pub(super) fn has_several_nodes(&self) -> bool {
-        self.several_nodes
-    }
-
-    /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its
-    /// key. A replica that has it from its master, or a node that has it from its file, granted nothing.
-    pub(super) fn nodes_of(&self, grant: CallId) -> Vec<HostIndex> {
-        let voted = self.run.votes.and_then(|votes| votes.get(&grant)).filter(|voted| !voted.is_empty());
-        if let Some(voted) = voted {
-            return voted.clone();
-        }
-        let set = self.keys_of(grant).iter().filter(|key| key.origin == KeyOrigin::Executed);
-        let nodes: BTreeSet<HostIndex> = set.map(|key| key.node).collect();
-        nodes.into_iter().collect()
-    }
-
-    /// A client's host.
-    pub(super) fn host_of(&self, client: ClientId) -> Option<HostIndex> {
-        let index = usize::try_from(client.0).ok()?;
-        self.run.clients.get(index).copied()
     }
 
     /// The hosts of a role, in the scenario's order.
@@ -211,6 +180,16 @@ impl<'a> Facts<'a> {
 
     pub(super) fn client(&self, client: ClientId) -> String {
         clean(&self.run.history.header().client(client))
+    }
+
+    /// A node's name, by its number in the history.
+    pub(super) fn node(&self, node: NodeId) -> String {
+        clean(&self.run.history.header().node(node))
+    }
+
+    /// The names of hosts as a list.
+    pub(super) fn host_list(&self, hosts: &[HostIndex]) -> String {
+        list(&hosts.iter().map(|host| self.host(*host)).collect::<Vec<_>>())
     }
 
     pub(super) fn host(&self, host: HostIndex) -> String {
@@ -248,11 +227,6 @@ impl<'a> Facts<'a> {
         self.run.history.header().locks.len() > 1
     }
 
-    /// The lock that a call is about.
-    pub(super) fn lock_of(&self, call: CallId) -> LockId {
-        self.locks.get(&call).copied().unwrap_or(LockId(0))
-    }
-
     /// `the lock`, or its name where there are several.
     pub(super) fn the_lock(&self, lock: LockId) -> String {
         if self.has_several_locks() { format!("\"{}\"", self.lock(lock)) } else { "the lock".to_owned() }
@@ -276,16 +250,6 @@ impl<'a> Facts<'a> {
             String::new()
         }
     }
-}
-
-fn locks(history: &History) -> BTreeMap<CallId, LockId> {
-    let about = |what: &EventKind| match *what {
-        EventKind::AcquireStarted { call, lock, .. } | EventKind::Granted { grant: call, lock, .. } => {
-            Some((call, lock))
-        }
-        _ => None,
-    };
-    history.events().iter().filter_map(|event| about(&event.what)).collect()
 }
 
 /// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is

@@ -15,30 +15,28 @@
 //! Pure: a report and a style in, text out. Nothing is judged here; double holds and late writes are those of the
 //! report's evidence. Hosts to which nothing happens and that hold nothing are still drawn: an idle lane says so.
 
+mod account;
 mod axis;
 mod canvas;
-mod cause;
 mod facts;
-mod fault_times;
 mod lanes;
 mod legend;
 mod ruler;
 mod signs;
 mod story;
-mod timeline;
 pub mod view;
 
 use doublehold_history::instant;
 use doublehold_history::{History, TrueNs, Verdicts};
-use doublehold_scenarios::report::Report;
 
+pub use self::account::Account;
+pub(crate) use self::account::cause_words;
 use self::axis::Axis;
 use self::canvas::Canvas;
-pub use self::cause::Account;
 use self::facts::Facts;
 use self::story::Story;
-use self::timeline::Timeline;
 use self::view::Lanes;
+use crate::ShownRun;
 use crate::layout::{align_right, columns, to_ascii, widest, wrap};
 use crate::style::{Paint, Style};
 
@@ -57,23 +55,22 @@ use crate::style::{Paint, Style};
 /// assert!(drawn.contains("c1 pauses for 20 s, at c1's check"));
 /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
 /// ```
-pub fn picture(report: &Report, style: &Style) -> String {
-    draw(Timeline::from_run(report), style)
+pub fn picture<'a>(run: impl Into<ShownRun<'a>>, style: &Style) -> String {
+    draw(&Facts::from_run(run.into()), style)
 }
 
 /// As far as a history allows: the clients' lanes, a legend, and the numbered events.
 pub fn picture_of_history(history: &History, verdicts: &Verdicts, style: &Style) -> String {
-    draw(Timeline::from_history(history, verdicts), style)
+    draw(&Facts::from_history(history, verdicts), style)
 }
 
-fn draw(run: Timeline<'_>, style: &Style) -> String {
-    let facts = Facts::new(run);
-    let story = story::select(&facts);
+fn draw(facts: &Facts<'_>, style: &Style) -> String {
+    let story = story::select(facts);
     let mut text =
-        if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(&facts, &story, style) };
+        if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(facts, &story, style) };
     text.push('\n');
-    text.push_str(&opening_sentence(&facts, style));
-    text.push_str(&numbered_events(&facts, &story, style));
+    text.push_str(&opening_sentence(facts, style));
+    text.push_str(&numbered_events(facts, &story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
 
@@ -121,21 +118,21 @@ pub struct Sentence {
 
 /// Every sentence that could stand under the picture of a run, in order of time; the picture has room for the most
 /// important ones.
-pub fn sentences(report: &Report) -> Vec<Sentence> {
-    let events = story::all_events(&Facts::new(Timeline::from_run(report))).into_iter();
+pub fn sentences<'a>(run: impl Into<ShownRun<'a>>) -> Vec<Sentence> {
+    let events = story::all_events(&Facts::from_run(run.into())).into_iter();
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
 /// The account of the first violation, in one sentence: what happened, and what it came from if that was asked
-/// ([`Report::causes`]). If nothing is violated, the account of a client that refused a grant that came too late.
+/// ([`ShownRun::causes`]). If nothing is violated, the account of a client that refused a grant that came too late.
 /// `None` if the run shows neither.
-pub fn account(report: &Report) -> Option<Account> {
-    cause::account(&Facts::new(Timeline::from_run(report)))
+pub fn account<'a>(run: impl Into<ShownRun<'a>>) -> Option<Account> {
+    account::account(&Facts::from_run(run.into()))
 }
 
 /// The sentence that comes before all others.
 fn opening_sentence(facts: &Facts<'_>, style: &Style) -> String {
-    let Some(account) = cause::account(facts) else { return String::new() };
+    let Some(account) = account::account(facts) else { return String::new() };
     let lines = wrap(&account.words, &format!("  {}: ", account.label()), "       ", style.width);
     lines.lines().map(|line| style.paint(line, Paint::Strong) + "\n").chain(["\n".to_owned()]).collect()
 }

@@ -6,11 +6,10 @@
 
 use std::thread;
 
+use doublehold_diagnosis::{Explained, explain};
 use doublehold_history::Predicate;
 use doublehold_render::picture::account;
-use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-use doublehold_search::cause::explain_report;
 
 #[test]
 fn every_scenario_shows_what_was_reviewed() {
@@ -39,14 +38,15 @@ fn every_scenario_shows_what_was_reviewed() {
 
 fn of(name: &str) -> String {
     let prepared = SimEngine.prepare(&catalog::load(name, &[]).expect("listed")).expect("it can be run");
-    shown(&explain_report(&prepared, prepared.run(1)))
+    shown(&explain(&prepared, prepared.run(1)))
 }
 
 /// Two lines: what came out, and why.
-fn shown(report: &Report) -> String {
+fn shown(run: &Explained) -> String {
+    let report = &run.report;
     let verdicts =
         Predicate::ALL.map(|predicate| format!("{predicate} {}", report.verdicts.get(predicate).as_str()));
-    let account = account(report).map(|it| format!("\n    {}: {}", it.label(), it.words));
+    let account = account(run).map(|it| format!("\n    {}: {}", it.label(), it.words));
     let why = account.unwrap_or_default();
     format!("{}: {}{why}\n", report.scenario.name, verdicts.join(", "))
 }

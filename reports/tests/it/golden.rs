@@ -77,7 +77,6 @@ impl Recording {
             replays: None,
             notes: Vec::new(),
             panicked: None,
-            causes: None,
         })
     }
 

@@ -4,16 +4,13 @@
 //!
 //! Decision: "A verdict that the scenario does not state leaves the exit status unchanged" (docs/decisions/locks.md).
 
-pub mod causes;
 mod hit;
 mod replay;
-pub mod violation;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-pub use causes::{Cause, Causes, Found, Shares, Violation, What};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
@@ -63,8 +60,6 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
-    /// The causes of its first violation, if they were asked for (`cause::explain_report` in the crate that searches).
-    pub causes: Option<Causes>,
 }
 
 /// What a run came to, for those who make many: its verdicts and no account of it.

@@ -32,7 +32,6 @@ mod steps;
 mod subject;
 mod suspension;
 mod threads;
-mod violation;
 mod waits;
 mod weather;
 mod written;

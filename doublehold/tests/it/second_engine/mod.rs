@@ -12,24 +12,25 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_diagnosis::cause::causes;
+use doublehold_diagnosis::counterexample::counterexample;
+use doublehold_diagnosis::why::why;
+use doublehold_diagnosis::{Cause, Found, What};
 use doublehold_history::{Predicate, TrueNs, figures, judge};
 use doublehold_lockimpl::{Descriptor, descriptors};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::model::host::UnknownHost;
 use doublehold_scenarios::report::{
-    FaultReport, Found, Grants, Hit, Judgement, Report, StruckAt, Summary, TraceHash,
+    FaultReport, Grants, Hit, Judgement, Report, StruckAt, Summary, TraceHash,
 };
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::{Mark, Nth, When};
 use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable, Seed, Stepped};
-use doublehold_search::cause::causes;
-use doublehold_search::counterexample::counterexample;
 use doublehold_search::explore::Exploration;
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::shrink::{Effort, Target};
-use doublehold_search::why::why;
 use doublehold_sweeps::study::Study;
 use doublehold_sweeps::sweep::{Order, Shard, SweepEffort, SweepEvent, sweep};
 use ledger::Lived;
@@ -133,7 +134,6 @@ impl Prepared for Book {
             replays: None,
             notes: Vec::new(),
             panicked: None,
-            causes: None,
             history: lived.history,
             scenario,
         }
@@ -242,9 +242,10 @@ fn it_is_shrunk_and_what_is_left_is_explained() {
     assert_eq!(left.faults[0].effect, scenario(PAUSED).faults[1].effect, "the short pause is not needed");
     assert!(left.faults[0].lasting == Some(Duration::from_secs(20)), "{:?}", left.faults);
     assert!(left.clients.iter().all(|client| client.rounds == 1), "one round shows it");
-    let causes = found.report.causes.expect("it was asked for");
-    let Found::Needed(causes) = causes.found else { panic!("{causes:?}") };
-    assert!(causes.iter().any(|cause| cause.words.starts_with("c1 was paused for")), "{causes:?}");
+    let causes = found.run.causes.expect("it was asked for");
+    let Found::Known { needed, .. } = causes.found else { panic!("{causes:?}") };
+    let deeds = deeds(&found.run.report, &needed);
+    assert!(deeds.iter().any(|deed| deed.starts_with("c1 was paused for")), "{deeds:?}");
 }
 
 #[test]
@@ -252,9 +253,16 @@ fn its_causes_are_found_by_runs_without_them() {
     let prepared = Ledger.prepare(&scenario(PAUSED)).expect("it can be run");
     let report = prepared.run(1);
     let causes = causes(&prepared, &report).expect("it violates P1");
-    let Found::Needed(needed) = causes.found else { panic!("{causes:?}") };
-    assert!(needed.iter().any(|cause| cause.words == "c1 was paused for 30 s"), "{needed:?}");
-    assert!(!needed.iter().any(|cause| cause.words.contains("300 ms")), "{needed:?}");
+    let Found::Known { needed, .. } = causes.found else { panic!("{causes:?}") };
+    assert_eq!(deeds(&report, &needed), ["c1 was paused for 30 s"], "and not the pause of 300 ms");
+}
+
+/// What the faults among these causes did.
+fn deeds(report: &Report, causes: &[Cause]) -> Vec<String> {
+    let faults = causes
+        .iter()
+        .filter_map(|cause| if let What::Fault(places) = &cause.what { Some(places) } else { None });
+    faults.map(|places| report.scenario.faults[places[0]].did()).collect()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
 use doublehold::nondeterminism::Watched;
+use doublehold_diagnosis::counterexample::{Counterexample, counterexample};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_render::layout::to_ascii;
@@ -23,7 +24,6 @@ use doublehold_scenarios::build::World;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, weather};
-use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_text::several;
@@ -341,7 +341,7 @@ fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Co
 }
 
 fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
-    text::render_run(&example.report, replay, style)
+    text::render_run(&example.run, replay, style)
 }
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.

@@ -25,6 +25,7 @@ pub(crate) mod verify_determinism;
 pub(crate) mod weather;
 pub(crate) mod why;
 
+use doublehold_diagnosis::Explained;
 use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
@@ -39,14 +40,14 @@ use crate::output;
 use crate::output_options::{Format, OutputOptions};
 
 /// Prints a run and says how it came out.
-fn print_run(mut report: Report, replay: &str, how: OutputOptions) -> Result<Exit, CliError> {
-    report.notes.extend(nothing_granted(&report));
-    let report = &report;
+fn print_run(mut run: Explained, replay: &str, how: OutputOptions) -> Result<Exit, CliError> {
+    run.report.notes.extend(nothing_granted(&run.report));
+    let run = &run;
     output::print(&match how.format {
-        Format::Text => text::render_run(report, replay, &how.style()),
-        Format::Json => json::render_run(report, replay)?,
+        Format::Text => text::render_run(run, replay, &how.style()),
+        Format::Json => json::render_run(run, replay)?,
     })?;
-    Ok(exit(report))
+    Ok(exit(&run.report))
 }
 
 /// What never was granted has broken no rule, which the verdicts alone do not tell.

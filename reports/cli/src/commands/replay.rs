@@ -1,10 +1,10 @@
 //! `doublehold replay`: a plan run again; the trace must come to the same digest.
 
 use clap::Args;
+use doublehold_diagnosis::explain;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Detailed, Engine, Prepared};
-use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 use doublehold_text::shell;
 
@@ -37,23 +37,24 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
     timeline.iter().try_for_each(|timeline| spare(timeline, &arguments.plan))?;
     let prepared = arguments.engine.choice_for_plan(&plan)?.one().prepare(&plan.scenario)?;
-    let (mut report, detail) = match timeline {
+    let (report, detail) = match timeline {
         None => (prepared.run(plan.seed), Detail::default()),
         Some(_) => {
             let (report, _, detail) = prepared.run_with_detail(plan.seed);
             (report, detail)
         }
     };
-    report = explain_report(&prepared, report);
-    let replay = plan.compare_replay(&report);
+    let mut run = explain(&prepared, report);
+    let replay = plan.compare_replay(&run.report);
     let contradicts = replay.contradicts();
-    report.notes.push(replay.words(&report.trace_hash.to_string()));
-    report.replays = Some(replay);
+    let hash = run.report.trace_hash.to_string();
+    run.report.notes.push(replay.words(&hash));
+    run.report.replays = Some(replay);
     if let Some(timeline) = timeline {
-        timeline.write(&report, detail)?.keep()?;
+        timeline.write(&run, detail)?.keep()?;
     }
     let shown =
-        super::print_run(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
+        super::print_run(run, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
     if !contradicts {
         return Ok(shown);
     }

@@ -5,13 +5,12 @@
 mod variants;
 
 use clap::Args;
+use doublehold_diagnosis::{Explained, explain};
 use doublehold_render::json;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed};
-use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 use doublehold_text::shell;
 use serde::Serialize;
@@ -85,9 +84,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         }
         (None, None) => (prepared.run(seed), Vec::new(), Detail::default()),
     };
-    let report = explain_report(&prepared, report);
-    files.fill(&report, &trace, detail)?;
-    super::print_run(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
+    let run = explain(&prepared, report);
+    files.fill(&run, &trace, detail)?;
+    super::print_run(run, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }
 
 impl Arguments {
@@ -158,21 +157,22 @@ impl OpenFiles {
     }
 
     /// Writes all results, and puts them in their places when none has failed.
-    fn fill(self, report: &Report, trace: &[impl Serialize], detail: Detail) -> Result<(), CliError> {
+    fn fill(self, run: &Explained, trace: &[impl Serialize], detail: Detail) -> Result<(), CliError> {
         let mut written = Vec::new();
         if let Some(file) = self.trace {
-            written.push(file.write(|output| json::write_trace(report, trace, output))?);
+            written.push(file.write(|output| json::write_trace(&run.report, trace, output))?);
         }
         if let Some(file) = self.history {
-            written.push(file.write(|output| report.history.write_jsonl(output))?);
+            written.push(file.write(|output| run.report.history.write_jsonl(output))?);
         }
         if let Some(file) = self.plan {
-            let text =
-                Plan::from_report(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+            let text = Plan::from_report(&run.report)
+                .to_toml()
+                .map_err(|error| CliError::Format(error.to_string()))?;
             written.push(file.write(|output| output.write_all(text.as_bytes()))?);
         }
         if let Some(timeline) = self.timeline {
-            written.push(timeline.write(report, detail)?);
+            written.push(timeline.write(run, detail)?);
         }
         written.into_iter().try_for_each(Written::keep)
     }

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use doublehold_diagnosis::Explained;
 use doublehold_pages::figure::{self, Options};
 use doublehold_render::picture::view::View;
-use doublehold_scenarios::Report;
 use doublehold_scenarios::detail::Detail;
 use doublehold_text::shorten;
 
@@ -41,8 +41,8 @@ impl TimelineFile {
     }
 
     /// Writes the figure beside its place.
-    pub(crate) fn write(self, report: &Report, detail: Detail) -> Result<Written, CliError> {
-        let view = View::from_run(report, Some(detail));
+    pub(crate) fn write(self, run: &Explained, detail: Detail) -> Result<Written, CliError> {
+        let view = View::from_run(run, Some(detail));
         self.file.write(|output| self.form.write(&view, output))
     }
 }

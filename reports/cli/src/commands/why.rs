@@ -3,12 +3,12 @@
 mod text;
 
 use clap::Args;
+use doublehold_diagnosis::why::{WhyError, why};
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::shrink::Target;
-use doublehold_search::why::{WhyError, why};
 
 use super::kind_hints::{self, InputKind};
 use super::shared::{Jobs, predicate};

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use doublehold_diagnosis::{Explained, explain};
 use doublehold_history::judge;
 use doublehold_render::json;
 use doublehold_scenarios::report::Replay;
-use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-use doublehold_search::cause::explain_report;
 use serde_json::Value;
 
 use crate::explained::{fields, section, words};
@@ -16,7 +15,7 @@ use crate::explained::{fields, section, words};
 const PAGE: &str = include_str!("../../../JSON.md");
 
 /// Runs that together have everything a run can have, and the lines of each one's trace.
-fn runs() -> Vec<(Report, Vec<Value>)> {
+fn runs() -> Vec<(Explained, Vec<Value>)> {
     let runs = [
         ("clock-jump", 1),
         ("crash-restart/always/power-loss/at-once", 1),
@@ -24,23 +23,23 @@ fn runs() -> Vec<(Report, Vec<Value>)> {
         ("fencing-33-34", u64::MAX),
         ("suspend-in-flight", 2),
     ];
-    let mut runs: Vec<(Report, Vec<Value>)> = runs.iter().map(|(name, seed)| run(name, *seed)).collect();
-    Arc::make_mut(&mut runs[0].0.scenario).id = "SHOP-12".to_owned();
-    runs[0].0.replays = Some(Replay::Same);
-    runs[1].0.replays = Some(Replay::OtherVerdicts { verdicts: Vec::new() });
+    let mut runs: Vec<(Explained, Vec<Value>)> = runs.iter().map(|(name, seed)| run(name, *seed)).collect();
+    Arc::make_mut(&mut runs[0].0.report.scenario).id = "SHOP-12".to_owned();
+    runs[0].0.report.replays = Some(Replay::Same);
+    runs[1].0.report.replays = Some(Replay::OtherVerdicts { verdicts: Vec::new() });
     runs
 }
 
-fn run(name: &str, seed: u64) -> (Report, Vec<Value>) {
+fn run(name: &str, seed: u64) -> (Explained, Vec<Value>) {
     let scenario = catalog::load(name, &[]).expect("in the catalogue");
     let prepared = SimEngine.prepare(&scenario).expect("it can be run");
     let (report, trace) = prepared.run_traced(seed);
     // One with causes will do: each takes a hundred runs.
-    let report = if name == "clock-jump" { explain_report(&prepared, report) } else { report };
+    let run = if name == "clock-jump" { explain(&prepared, report) } else { report.into() };
     let mut written = Vec::new();
-    json::write_trace(&report, &trace, &mut written).expect("a buffer takes everything");
+    json::write_trace(&run.report, &trace, &mut written).expect("a buffer takes everything");
     let lines = written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    (report, lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect())
+    (run, lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect())
 }
 
 fn parsed(text: serde_json::Result<String>) -> Value {
@@ -51,7 +50,7 @@ fn parsed(text: serde_json::Result<String>) -> Value {
 fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
     let written: BTreeSet<String> = runs()
         .iter()
-        .flat_map(|(report, _)| fields(&parsed(json::render_run(report, "doublehold run x"))))
+        .flat_map(|(run, _)| fields(&parsed(json::render_run(run, "doublehold run x"))))
         .collect();
     let page = section(PAGE, "## A run");
     let missing: Vec<String> = written.difference(&words(page)).cloned().collect();
@@ -69,8 +68,9 @@ fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
 fn every_field_of_the_list_and_of_a_judged_history_is_explained() {
     let listed = fields(&parsed(json::list(&catalog::entries_of("quiet").expect("in the catalogue"))));
     let mut judged = BTreeSet::new();
-    for (report, _) in runs() {
-        let value = parsed(json::history(&report.history, &judge(&report.history)));
+    for (run, _) in runs() {
+        let history = &run.report.history;
+        let value = parsed(json::history(history, &judge(history)));
         judged.extend(value.as_object().expect("an object").keys().cloned());
     }
     let predicates = words(section(PAGE, "## A run"));
@@ -128,17 +128,18 @@ fn no_number_is_too_large_for_a_double_but_readings_of_wall_clocks() {
             _ => {}
         }
     }
-    for (report, trace) in runs() {
-        check(&parsed(json::render_run(&report, "")), "");
-        check(&parsed(json::history(&report.history, &judge(&report.history))), "");
+    for (run, trace) in runs() {
+        check(&parsed(json::render_run(&run, "")), "");
+        let history = &run.report.history;
+        check(&parsed(json::history(history, &judge(history))), "");
         trace.iter().for_each(|line| check(line, ""));
     }
 }
 
 #[test]
 fn the_pages_example_is_what_the_command_prints() {
-    let (report, _) = run("clock-jump", 1);
-    let run = parsed(json::render_run(&report, ""));
+    let (explained, _) = run("clock-jump", 1);
+    let run = parsed(json::render_run(&explained, ""));
     let shown = serde_json::json!([run["judgement"], run["verdicts"]["P1"], run["overlaps"][0]["clients"]]);
     assert!(PAGE.contains(&format!("\n{shown}\n```")), "{shown}");
 }

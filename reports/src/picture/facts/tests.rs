@@ -1,7 +1,7 @@
 //! Facts about waits, against the waits themselves: random ones of a few clients, of which a bound says the long
 //! ones.
 
-use doublehold_history::{Bounds, Header, RunOutcome, judge};
+use doublehold_history::{Bounds, EventKind, Header, RunOutcome, judge};
 use doublehold_sim::{Seed, Stream};
 
 use super::*;
@@ -53,7 +53,7 @@ fn a_client_waits_too_long_in_its_own_long_waits_and_the_verdict_turns_at_the_en
         let waits = random(&mut stream);
         let history = history(&waits);
         let verdicts = judge(&history);
-        let facts = Facts::new(Timeline::from_history(&history, &verdicts));
+        let facts = Facts::from_history(&history, &verdicts);
         let long: Vec<&Wait> = waits.iter().filter(|(_, from, to)| to.since(*from) > BOUND).collect();
         for (client, at) in (0..CLIENTS).flat_map(|client| (0..=END).map(move |at| (ClientId(client), at))) {
             let at = TrueNs(at);

@@ -20,7 +20,6 @@ mod overlaps;
 pub use clocks::{ClockSeries, ClockStretch};
 use doublehold_history::{LockId, Predicate, TrueNs};
 use doublehold_scenarios::detail::{Detail, HostClocks, Message};
-use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_text::clean;
 pub use events::EventLine;
@@ -31,10 +30,10 @@ pub use lanes::{
 };
 use serde::Serialize;
 
-use super::cause::{self, Account};
+use super::account::{self, Account};
 use super::facts::Facts;
 use super::story;
-use super::timeline::Timeline;
+use crate::ShownRun;
 
 /// A run as it is drawn.
 #[derive(Clone, Debug, Serialize)]
@@ -124,8 +123,9 @@ impl View {
     /// assert_eq!(view.lanes.overlaps[0].words, "c1 and c2 both hold: 1.008 s");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from_run(report: &Report, detail: Option<Detail>) -> View {
-        let facts = Facts::new(Timeline::from_run(report));
+    pub fn from_run<'a>(run: impl Into<ShownRun<'a>>, detail: Option<Detail>) -> View {
+        let told: ShownRun<'a> = run.into();
+        let (report, facts) = (told.report, Facts::from_run(told));
         let story = story::select(&facts);
         let detail = detail.unwrap_or_default();
         // A thread has its process's.
@@ -146,7 +146,7 @@ impl View {
             ended: report.ended,
             hosts: hosts(&facts),
             lanes: Lanes::new(&facts),
-            account: cause::account(&facts),
+            account: account::account(&facts),
             story: story_lines(&story),
             left_out: super::left_out(&story),
             evidence: evidence::lines(&facts, &events),

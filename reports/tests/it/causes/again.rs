@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use doublehold_history::instant;
-use doublehold_history::{ClientId, Evidence, Predicate, Verdict, Verdicts};
+use doublehold_history::{ClientId, EventKind, Evidence, Predicate, Verdict, Verdicts};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{RatePpb, Scenario};
 use doublehold_scenarios::{Engine, Prepared, PreparedSim, Seed};
@@ -12,12 +12,20 @@ use doublehold_scenarios::{Engine, Prepared, PreparedSim, Seed};
 const NEAR_NS: u64 = 100_000_000;
 
 /// The claim of a sentence.
-#[derive(Debug)]
-pub(crate) enum Claim {
+#[derive(Debug, Default)]
+pub(crate) struct Claim {
     /// Without any one of these it is gone.
-    Each(Vec<Named>),
-    /// Without all of these it is gone, and with any one of them it is there.
-    Either(Vec<Named>),
+    pub(crate) needed: Vec<Named>,
+    /// So many of these are enough.
+    pub(crate) any: Option<(usize, Vec<Named>)>,
+    /// Without any one of these it is gone here, and not always elsewhere.
+    pub(crate) chance: Vec<Named>,
+}
+
+impl Claim {
+    fn names(&self) -> impl Iterator<Item = &Named> {
+        self.needed.iter().chain(&self.chance).chain(self.any.iter().flat_map(|(_, of)| of))
+    }
 }
 
 /// A thing that a sentence names.
@@ -31,14 +39,33 @@ pub(crate) enum Named {
 /// Reads what follows `because`. `Err` with what is left over that it cannot read.
 pub(crate) fn read(report: &Report, words: &str) -> Result<Option<Claim>, String> {
     let Some((_, rest)) = words.split_once(", because ") else { return Ok(None) };
-    let rest = rest.split_once("; ").map_or(rest, |(rest, _)| rest);
-    let is_either = rest.ends_with("would have been enough");
-    let mut left = rest.trim_end_matches(": each would have been enough").to_owned();
-    left = left
-        .trim_end_matches(": any one of these would have been enough")
-        .replace(", both together", "")
-        .replace(", all together", "");
-    let mut named = Vec::new();
+    let mut claim = Claim::default();
+    let parts: Vec<&str> = rest.split("; ").collect();
+    for (place, part) in parts.iter().enumerate() {
+        if let Some(part) = part.strip_prefix("by chance also because ") {
+            claim.chance = named(report, part)?;
+            continue;
+        }
+        let next = parts.get(place + 1).and_then(|it| it.strip_prefix("any "));
+        if let Some(count) = next.and_then(|it| it.strip_suffix(" of them would have been enough")) {
+            let count =
+                ["no", "one", "two", "three", "four", "five", "six"].iter().position(|it| *it == count);
+            claim.any = Some((count.ok_or("a number")?, named(report, part)?));
+        } else if part.ends_with("would have been enough") && !part.starts_with("any ") {
+            let part = part.trim_end_matches(": each would have been enough");
+            let part = part.trim_end_matches(": any one of these would have been enough");
+            claim.any = Some((1, named(report, part)?));
+        } else if place == 0 {
+            let part = part.replace(", both together", "").replace(", all together", "");
+            claim.needed = named(report, &part)?;
+        }
+    }
+    Ok(Some(claim))
+}
+
+/// What some words name. `Err` with what is left over.
+fn named(report: &Report, words: &str) -> Result<Vec<Named>, String> {
+    let (mut left, mut named) = (words.to_owned(), Vec::new());
     if let Some((before, rest)) = left.clone().split_once("there was a failover (") {
         let (inside, after) = rest.split_once(')').ok_or("a failover without an end")?;
         let (parts, over) = phrases(report, inside);
@@ -50,12 +77,16 @@ pub(crate) fn read(report: &Report, words: &str) -> Result<Option<Claim>, String
         named.push(Named::Faults(faults.collect()));
         left = format!("{before}{after}");
     }
+    if let Some((hosts, _)) = left.strip_prefix("the clocks of ").and_then(|it| it.split_once(" ran off by"))
+    {
+        return Ok(hosts.replace(" and ", ", ").split(", ").map(|it| Named::Clocks(it.to_owned())).collect());
+    }
     let (more, over) = phrases(report, &left);
     named.extend(more);
     if !over.is_empty() || named.is_empty() {
-        return Err(format!("{over:?} of {rest}"));
+        return Err(format!("{over:?} of {words}"));
     }
-    Ok(Some(if is_either { Claim::Either(named) } else { Claim::Each(named) }))
+    Ok(named)
 }
 
 /// Every phrase that is in some words, and what is left of those beside connectives.
@@ -92,7 +123,7 @@ fn known(report: &Report) -> Vec<(String, Named)> {
         known.push((strike.fault.did(), Named::Faults(kind)));
     }
     for host in &scenario.hosts {
-        for words in ["worked past its lease", "was granted the lock when its lease was over"] {
+        for words in ["worked past its lease", "held on past its lease"] {
             known.push((format!("{} {words}", host.name), Named::Lease(host.name.clone())));
         }
         known.push((
@@ -123,22 +154,55 @@ where
         let scenario = without_these(&report.scenario, without);
         told.is_in(&engine.prepare(&scenario).expect("it can be run").judge(report.seed).verdicts)
     };
-    match claim {
-        Claim::Each(named) => {
-            named.iter().find(|it| happens(&[it])).map(|it| format!("there without {it:?}"))
-        }
-        Claim::Either(named) => {
-            let all: Vec<&Named> = named.iter().collect();
-            if happens(&all) {
-                return Some("there without all of them".to_owned());
-            }
-            (0..all.len()).find_map(|kept| {
-                let others: Vec<&Named> =
-                    all.iter().enumerate().filter(|(place, _)| *place != kept).map(|(_, it)| *it).collect();
-                (!happens(&others)).then(|| format!("not there with {:?} alone", all[kept]))
-            })
-        }
+    if let Some(it) = claim.needed.iter().chain(&claim.chance).find(|it| happens(&[it])) {
+        return Some(format!("there without {it:?}"));
     }
+    let (count, all) = claim.any.as_ref()?;
+    let choices = |size: usize| (0_u32..1 << all.len()).filter(move |it| it.count_ones() as usize == size);
+    let without = |kept: u32| -> Vec<&Named> {
+        all.iter().enumerate().filter(|(place, _)| kept >> place & 1 == 0).map(|(_, it)| it).collect()
+    };
+    choices(*count)
+        .find(|kept| !happens(&without(*kept)))
+        .map(|kept| format!("not there without {:?}", without(kept)))
+        .or_else(|| {
+            let kept = choices(*count - 1).find(|kept| happens(&without(*kept)))?;
+            Some(format!("there without {:?}", without(kept)))
+        })
+}
+
+/// Faults that a sentence leaves out and that are necessary: without one it is gone here, and from at least three
+/// quarters of five other seeds that had it, which nobody else tries.
+pub(crate) fn left_out<E>(engine: &E, report: &Report, claim: &Claim) -> Vec<String>
+where
+    E: Engine<Prepared = PreparedSim>,
+{
+    let Some(told) = Violation::of(report) else { return Vec::new() };
+    let faults = &report.scenario.faults;
+    let is_named =
+        |place: usize| claim.names().any(|it| matches!(it, Named::Faults(faults) if faults.contains(&place)));
+    let struck = |place: usize| {
+        let strikes = report.faults.iter().filter(|it| it.fault == faults[place]);
+        strikes.filter_map(|it| it.from).any(|at| at.0 <= told.moment)
+    };
+    let prepare = |scenario: &Scenario| engine.prepare(scenario).expect("it can be run");
+    let whole = prepare(&without_these(&report.scenario, &[]));
+    let others = (1..=60).filter_map(|seed| {
+        let seed = Seed(77_000 + seed);
+        Some((seed, Violation::nearest(&whole.judge(seed).verdicts, &told)?))
+    });
+    let others: Vec<(Seed, Violation)> = others.take(5).collect();
+    let is_necessary = |place: usize| {
+        let same = (0..faults.len()).filter(|other| faults[*other] == faults[place]).collect();
+        let left = prepare(&without_these(&report.scenario, &[&Named::Faults(same)]));
+        if told.is_in(&left.judge(report.seed).verdicts) {
+            return false;
+        }
+        let gone = others.iter().filter(|(seed, told)| !told.is_in(&left.judge(*seed).verdicts)).count();
+        !others.is_empty() && gone * 4 >= others.len() * 3
+    };
+    let unnamed = (0..faults.len()).filter(|place| struck(*place) && !is_named(*place));
+    unnamed.filter(|place| is_necessary(*place)).map(|place| faults[place].to_string()).collect()
 }
 
 /// Counts how many of 20 seeds, which nobody else tries, do it with all of a claim and without (any one, or all).
@@ -152,11 +216,40 @@ where
         (1..=20).filter(|seed| told.is_in_with_roles(&prepared.judge(Seed(77_000 + seed)).verdicts)).count()
             as u64
     };
-    let without = match claim {
-        Claim::Each(named) => named.iter().map(|it| count(&[it])).max().unwrap_or(0),
-        Claim::Either(named) => count(&named.iter().collect::<Vec<_>>()),
+    let needed = claim.needed.iter().map(|it| count(&[it])).max().unwrap_or(0);
+    let any = claim.any.as_ref().map_or(0, |(_, named)| count(&named.iter().collect::<Vec<_>>()));
+    (count(&[]), needed.max(any))
+}
+
+/// The reason why a sentence is odd: it gives as the cause what it says has happened, or it says that a client worked
+/// which was stopped between its grant and the violation.
+pub(crate) fn odd(report: &Report, words: &str) -> Option<String> {
+    let (happened, because) = words.split_once(", because ")?;
+    let told = Violation::of(report)?;
+    let twice =
+        because.contains("was granted the lock when") && happened.contains("was granted the lock when");
+    let stopped = |name: &str| {
+        let host = report.scenario.hosts.iter().position(|host| host.name == name);
+        let mut granted = report.history.events().iter().filter(|event| {
+            matches!(event.what, EventKind::Granted { client, .. }
+                if report.history.header().client(client) == name && event.at.0 <= told.from)
+        });
+        let granted = granted.next_back().map_or(0, |event| event.at.0);
+        report.faults.iter().any(|strike| {
+            let stops = ["pause", "suspend"].contains(&strike.fault.effect.kind().word);
+            let is_its = strike.hosts.iter().any(|hit| Some(hit.0) == host);
+            let within = strike.from.is_some_and(|from| from.0 < told.from)
+                && strike.until.is_none_or(|until| until.0 > granted);
+            stops && is_its && within
+        })
     };
-    (count(&[]), without)
+    let worked = because.split(" worked past its lease").next().and_then(|it| it.split(' ').next_back());
+    let worked = worked.filter(|_| because.contains(" worked past its lease"));
+    match worked {
+        _ if twice => Some("the cause is what happened".to_owned()),
+        Some(name) if stopped(name) => Some(format!("{name} was stopped")),
+        _ => None,
+    }
 }
 
 fn without_these(scenario: &Scenario, these: &[&Named]) -> Scenario {
@@ -192,11 +285,14 @@ fn without_these(scenario: &Scenario, these: &[&Named]) -> Scenario {
     left
 }
 
-/// The first piece of evidence: its predicate, its clients, and its beginning.
+/// The first piece of evidence: its predicate, its clients, and when it began and was over.
 struct Violation {
     predicate: Predicate,
     who: Vec<ClientId>,
     from: u64,
+    to: u64,
+    /// After it nothing can have caused it.
+    moment: u64,
 }
 
 impl Violation {
@@ -204,8 +300,21 @@ impl Violation {
         let violated =
             report.verdicts.iter().find_map(|(it, verdict)| Some((it, verdict.evidence().first()?)));
         let (predicate, evidence) = violated?;
-        let (who, from, _) = span(evidence)?;
-        Some(Violation { predicate, who, from })
+        Violation::from_evidence(predicate, evidence)
+    }
+
+    fn from_evidence(predicate: Predicate, evidence: &Evidence) -> Option<Violation> {
+        let (who, from, to) = span(evidence)?;
+        let is_wait = predicate == Predicate::LV;
+        Some(Violation { predicate, who, from, to, moment: if is_wait { to } else { from } })
+    }
+
+    /// The same in another run, the nearest in time.
+    fn nearest(verdicts: &Verdicts, told: &Violation) -> Option<Violation> {
+        let all = verdicts.get(told.predicate).evidence().iter();
+        all.filter_map(|it| Violation::from_evidence(told.predicate, it))
+            .filter(|it| told.is_same(&it.who, |who| who == told.who))
+            .min_by_key(|it| it.from.abs_diff(told.from))
     }
 
     /// True if the same clients do it within 100 ms of it, whoever is first.
@@ -223,12 +332,15 @@ impl Violation {
         self.any(verdicts, |who| who == self.who)
     }
 
+    fn is_same(&self, who: &[ClientId], is_pair: impl Fn(&[ClientId]) -> bool) -> bool {
+        let of_holds = matches!(self.predicate, Predicate::P1 | Predicate::P2);
+        if of_holds { is_pair(who) } else { who.iter().any(|it| self.who.contains(it)) }
+    }
+
     fn any(&self, verdicts: &Verdicts, is_pair: impl Fn(&[ClientId]) -> bool) -> bool {
         let Verdict::Violated(evidence) = verdicts.get(self.predicate) else { return false };
-        let of_holds = matches!(self.predicate, Predicate::P1 | Predicate::P2);
         evidence.iter().filter_map(span).any(|(who, from, to)| {
-            let same = if of_holds { is_pair(&who) } else { who.iter().any(|it| self.who.contains(it)) };
-            same && from <= self.from + NEAR_NS && self.from <= to + NEAR_NS
+            self.is_same(&who, &is_pair) && from <= self.to + NEAR_NS && self.from <= to + NEAR_NS
         })
     }
 }

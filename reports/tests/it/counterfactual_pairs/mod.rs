@@ -1,20 +1,20 @@
 //! Each rule by which a violation is told, with a world in which its phrase is right and printed, and the same world
 //! with one text changed, in which it would be wrong and is not. The worlds are in the files beside this one.
 //!
-//! The printed text is compared whole, so that a twin also shows what is told instead. Causes are asked for where a table
-//! is about them: each takes a hundred runs. That a phrase is so in any world is for `sentences` and `causes` to find
-//! out; here one reads what it takes.
+//! The printed text is compared whole, so that a twin also shows what is told instead. Causes are asked for where a
+//! table is about them: each takes dozens of runs. That a phrase is so in any world is for `sentences` and `causes` to
+//! find out; here one reads what it takes.
 
 mod edit;
 mod moved;
 
 use std::path::Path;
 
+use doublehold_diagnosis::explain;
 use doublehold_render::picture::{account, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, SimEngine};
-use doublehold_search::cause::explain_report;
 use serde::Deserialize;
 
 /// A rule, with its right case and its wrong one.
@@ -79,7 +79,7 @@ fn told(is_about: About, twin: &Twin, world: &str) -> String {
         let all = sentences(&report).into_iter().map(|it| it.words).filter(|words| words.contains(about));
         return all.collect::<Vec<_>>().join("; ");
     }
-    let report = if is_about == About::Causes { explain_report(&prepared, report) } else { report };
+    let report = if is_about == About::Causes { explain(&prepared, report) } else { report.into() };
     account(&report).map_or(String::new(), |it| format!("{}: {}", it.label(), it.words))
 }
 

@@ -152,7 +152,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
+        says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<none>after an attempt that was not granted )?(?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
         holds: |seen, it| Some(touches::freed_anothers(seen, it)? && let_in(seen, it)?),
     },
     Rule {

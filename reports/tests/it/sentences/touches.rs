@@ -130,7 +130,12 @@ pub(crate) fn freed_anothers(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool>
     let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
     let deleted = gone.any(|(at, how)| {
         let mut released = touches(seen).filter(|touch| touch.op == KeyOp::Release);
-        how == KeyEnd::Deleted && released.any(|touch| (touch.at, touch.client) == (at, by))
+        let ungranted = it.name("none").is_some();
+        how == KeyEnd::Deleted
+            && released.any(|touch| {
+                (touch.at, touch.client) == (at, by)
+                    && ungranted != seen.claims.iter().any(|claim| claim.grant == touch.by)
+            })
     });
     let named = (&it["release"] == "plain DEL") == sends_plain_del(seen);
     Some(deleted && it["by"] != it["who"] && named)

@@ -35,7 +35,7 @@
 mod description;
 #[cfg(test)]
 mod edits;
-pub(crate) mod passes;
+mod passes;
 mod search;
 mod windows;
 
@@ -49,6 +49,7 @@ use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Engine, PrepareError, Stepped};
+pub use passes::remove_hosts_and_steps::remove_client;
 use search::ShrinkSearch;
 use thiserror::Error;
 pub use windows::Window;

@@ -8,4 +8,3 @@ mod many;
 mod plans_of_weathers;
 mod shrink;
 mod threads;
-mod why;

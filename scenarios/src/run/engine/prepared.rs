@@ -270,7 +270,6 @@ impl PreparedSim {
             replays: None,
             notes,
             panicked,
-            causes: None,
         }
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use doublehold::findings::name_of;
 use doublehold::findings::{Findings, ReplayHints};
+use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
-use doublehold_search::counterexample::Counterexample;
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_text::clean;
@@ -142,21 +142,22 @@ fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
 }
 
 fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
-    let plan =
-        Plan::from_report(&example.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+    let plan = Plan::from_report(&example.run.report)
+        .to_toml()
+        .map_err(|error| CliError::Format(error.to_string()))?;
     Ok(plan.into_bytes())
 }
 
 fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
     let mut history = Vec::new();
-    let written = example.report.history.write_jsonl(&mut history);
+    let written = example.run.report.history.write_jsonl(&mut history);
     written.map_err(|error| CliError::Format(error.to_string()))?;
     Ok(history)
 }
 
 /// The engine that found it, and will find it again.
 fn engine_of(example: &Counterexample) -> EngineChoice {
-    EngineChoice::from_name(example.report.engine).unwrap_or_default()
+    EngineChoice::from_name(example.run.report.engine).unwrap_or_default()
 }
 
 /// What the file of a scenario says of it.

@@ -1,11 +1,12 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
+use doublehold_diagnosis::{Explained, explain};
+use doublehold_render::ShownRun;
 use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_render::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
-use doublehold_search::cause::explain_report;
 use doublehold_text::clean;
 
 use super::super::{exit, kind_hints, scenario};
@@ -27,24 +28,25 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let prepared =
         scenarios.iter().map(|scenario| engine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
     let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
-    let reports: Vec<Report> =
-        prepared.iter().zip(&seeds).map(|(it, seed)| explain_report(it, it.run(*seed))).collect();
+    let explained: Vec<Explained> =
+        prepared.iter().zip(&seeds).map(|(it, seed)| explain(it, it.run(*seed))).collect();
     let replays: Vec<String> =
         names.iter().zip(seeds).map(|(name, seed)| arguments.replay_line(name, seed)).collect();
-    let runs: Vec<(&Report, &str)> = reports.iter().zip(replays.iter().map(String::as_str)).collect();
+    let runs: Vec<(ShownRun<'_>, &str)> =
+        explained.iter().map(ShownRun::from).zip(replays.iter().map(String::as_str)).collect();
     output::print(&match arguments.show.format {
         Format::Json => json::runs(&runs)?,
         Format::Text => table(&runs, &arguments.show.style()),
     })?;
-    Ok(reports.iter().map(exit).max().unwrap_or(Exit::AsExpected))
+    Ok(explained.iter().map(|run| exit(&run.report)).max().unwrap_or(Exit::AsExpected))
 }
 
 /// A line for each run; beneath one that did not come out as expected, or in more ways than stated, how to see it.
-fn table(runs: &[(&Report, &str)], style: &Style) -> String {
+fn table(runs: &[(ShownRun<'_>, &str)], style: &Style) -> String {
     let name = |report: &Report| clean(&report.scenario.name);
-    let width = widest(runs.iter().map(|(report, _)| name(report)));
+    let width = widest(runs.iter().map(|(told, _)| name(told.report)));
     let mut text = String::new();
-    for (report, replay) in runs {
+    for (ShownRun { report, .. }, replay) in runs {
         let unstated = !text::violated_unstated(report).is_empty();
         let (judgement, paint) = match report.judgement() {
             Judgement::AsExpected if report.scenario.expect.is_empty() => ("nothing stated", Paint::Unsure),

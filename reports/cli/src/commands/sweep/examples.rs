@@ -8,15 +8,15 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use doublehold_diagnosis::Explained;
+use doublehold_diagnosis::counterexample::{Counterexample, counterexample};
 use doublehold_history::Predicate;
 use doublehold_history::instant;
 use doublehold_pages::figure::{self, Options};
 use doublehold_render::picture::{self, Account, view::View};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::each;
-use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, Scenario, Seed};
-use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use doublehold_sweeps::results::Results;
@@ -150,8 +150,9 @@ fn make(
     let stem = format!("{}-{}", file_stem(design), chosen.predicate);
     let (plan, file) = (format!("{FOLDER}/{stem}.plan"), format!("{FOLDER}/{stem}.toml"));
     let text = scenario_file::text(&example_title(&found, design), &found.shrunk.scenario);
-    let as_plan =
-        Plan::from_report(&found.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+    let as_plan = Plan::from_report(&found.run.report)
+        .to_toml()
+        .map_err(|error| CliError::Format(error.to_string()))?;
     for (name, text) in [(&plan, &as_plan), (&file, &text)] {
         folder.create(WHAT, name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
     }
@@ -161,8 +162,8 @@ fn make(
         seed: seed.0,
         design: design.clone(),
         headline: headline(&found),
-        why: picture::account(&found.report).and_then(Account::cause),
-        what_happened: picture::account(&found.report).and_then(Account::order),
+        why: picture::account(&found.run).and_then(Account::cause),
+        what_happened: picture::account(&found.run).and_then(Account::order),
         real: found.is_real,
         others: [found.shrunk.others.0, found.shrunk.others.1],
         size: Shrinkage { from: counts(&found.shrunk.before), to: counts(&found.shrunk.after) },
@@ -194,23 +195,23 @@ fn example_title(found: &Counterexample, design: &str) -> String {
 
 /// What has to happen, in a line.
 fn headline(found: &Counterexample) -> String {
-    let faults: Vec<String> = found.report.scenario.faults.iter().map(ToString::to_string).collect();
+    let faults: Vec<String> = found.run.report.scenario.faults.iter().map(ToString::to_string).collect();
     clean(&if faults.is_empty() { "no fault is needed".to_owned() } else { list(&faults) })
 }
 
 fn sentences(found: &Counterexample) -> Vec<TimedSentence> {
     let sentence =
         |it: &picture::view::StoryLine| TimedSentence { at: instant(it.at), words: it.words.clone() };
-    View::from_run(&found.report, None).story.iter().map(sentence).collect()
+    View::from_run(&found.run, None).story.iter().map(sentence).collect()
 }
 
 fn draw_example((found, engine): (&Counterexample, EngineChoice), stem: &str) -> Result<String, CliError> {
     let engine = if found.is_real { engine.one() } else { engine.many() };
     let prepared = engine.prepare(&found.shrunk.scenario)?;
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);
-    let report = Report { causes: found.report.causes.clone(), ..report };
+    let run = Explained { report, causes: found.run.causes.clone() };
     let id = stem.chars().filter(char::is_ascii_alphanumeric).collect();
-    Ok(figure::svg(&View::from_run(&report, Some(detail)), &Options { id, ..Options::default() }))
+    Ok(figure::svg(&View::from_run(&run, Some(detail)), &Options { id, ..Options::default() }))
 }
 
 fn counts(size: &Size) -> BTreeMap<String, u64> {

@@ -6,9 +6,11 @@
 //! which nothing was decided, one at most has a mark (Bonferroni: each comparison has its part of that hundredth). The
 //! futures of neighbouring moments share their seeds, which makes chance differences smaller and the test more careful.
 
+use doublehold_diagnosis::why::{
+    Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why,
+};
 use doublehold_render::layout::{align_left, align_right, columns, wrap};
 use doublehold_scenarios::{Scenario, Seed};
-use doublehold_search::why::{Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why};
 use doublehold_statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,

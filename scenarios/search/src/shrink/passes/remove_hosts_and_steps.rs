@@ -157,7 +157,7 @@ pub(super) fn started_at(client: HostIndex, run: &Report) -> Option<Duration> {
 /// Removes a client, and the faults that wait for it or strike nobody else.
 ///
 /// `None` of one of two threads: without it the other would be no thread.
-pub(crate) fn remove_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
+pub fn remove_client(scenario: &Scenario, client: HostIndex) -> Option<Scenario> {
     if dependent_hosts(scenario, client) != [client] {
         return None;
     }

@@ -34,11 +34,11 @@ fn faults_are_tried_in_the_order_in_which_they_struck() {
         strikes(&mut report, pause, TrueNs(1_000_000 * at), &[0]);
     }
     let never = Fault::pause("c2").at(ms(1));
-    strikes(&mut report, never, TrueNs(moment(&told).0 + 1), &[0]);
+    strikes(&mut report, never, TrueNs(told.moment().0 + 1), &[0]);
     let tried = all(&report, &told);
     let began: Vec<u64> = tried
         .iter()
-        .filter(|it| matches!(it.what, What::Faults(_)))
+        .filter(|it| matches!(it.what, What::Fault(_)))
         .map(|it| it.began.0 / 1_000_000)
         .collect();
     let mut expected: Vec<u64> = (1..=50).map(|number| number * 17 % 53).collect();
@@ -71,20 +71,21 @@ fn what_was_over_before_the_lock_was_asked_for_is_not_near_unless_it_left_someth
 #[test]
 fn a_failover_is_of_roles_and_of_deaths_of_nodes_before_the_last_promotion() {
     let (mut report, told) = run("failover-before-replication");
-    let whole = |report: &Report| all(report, &told).into_iter().find(|it| it.is_whole).map(|it| it.words);
-    let words = whole(&report).expect("a master died, and a replica was promoted");
-    assert!(
-        words.starts_with("there was a failover (M crashed") && words.ends_with("was promoted to master)"),
-        "{words}"
-    );
+    let whole = |report: &Report| all(report, &told).into_iter().find(Candidate::is_whole);
+    let deeds = |report: &Report| -> Option<Vec<String>> {
+        let faults = whole(report)?.faults().to_vec();
+        Some(faults.iter().map(|place| report.scenario.faults[*place].did()).collect())
+    };
+    let parts = deeds(&report).expect("a master died, and a replica was promoted");
+    assert_eq!(parts, ["M crashed", "R1 was promoted to master"]);
     // Before both: neither a client's death nor a stop of a node is part of it.
     for fault in [Fault::crash("c2"), Fault::pause("M").lasting(Duration::from_millis(1))] {
         strikes(&mut report, fault, TrueNs(1), &[0]);
     }
-    assert_eq!(whole(&report), Some(words));
+    assert_eq!(deeds(&report), Some(parts));
     let is_promotion = |fault: &Fault| matches!(fault.effect, Effect::Promote { .. });
     Arc::make_mut(&mut report.scenario).faults.retain(|fault| !is_promotion(fault));
-    assert_eq!(whole(&report), None);
+    assert_eq!(deeds(&report), None);
 }
 
 /// The lease of a holder is made to end at each of the instants that its words depend on.
@@ -95,20 +96,24 @@ fn an_overrun_is_told_by_when_the_lease_was_over() {
     let (client, grant) = told.grants[0];
     let claim = claims(&report.history).into_iter().find(|it| it.grant == grant).expect("it was granted");
     report.keys.retain(|key| key.grant != grant);
-    let mut with = |over: u64| {
+    let overran = |report: &mut Report, over: u64| {
         let ttl = Duration::from_nanos(over - claim.span.from.0);
         let scenario = Arc::make_mut(&mut report.scenario);
         scenario.lock.ttl = ttl;
         scenario.clients.iter_mut().for_each(|client| client.ttl = None);
-        let candidate = overrun(&report, &told, client, grant).expect("it is over in time");
+        let candidate = overrun(report, &told, client, grant).expect("it is over in time");
         assert_eq!(candidate.began, TrueNs(over));
-        candidate.words
+        let What::Overrun(_, overran) = candidate.what else { panic!("{candidate:?}") };
+        overran
     };
     let (from, to) = (claim.span.from.0, claim.span.to.0);
-    assert_eq!(with(from), "c1 was granted the lock when its lease was over");
-    assert_eq!(with(from + 1), "c1 worked past its lease");
-    assert_eq!(with(to - 1), "c1 worked past its lease");
-    assert_eq!(with(to), "what c1 had sent arrived when its lease was over");
+    let stops = std::mem::take(&mut report.faults);
+    assert_eq!(overran(&mut report, from + 1), Overran::Worked, "without its pause");
+    report.faults = stops;
+    let mut with = |over: u64| overran(&mut report, over);
+    assert_eq!(with(from + 1), Overran::Held, "it was paused");
+    assert_eq!(with(to - 1), Overran::Held);
+    assert_eq!(with(to), Overran::Sent);
     // The key's end on its node, if that was sooner and the lease's.
     let over = TrueNs(to);
     let key = |until: u64, how: KeyEnd| KeySpan {

@@ -9,7 +9,7 @@ use doublehold_scenarios::scenario::HostIndex;
 
 /// The faults of a report, sorted.
 #[derive(Debug, Default)]
-pub(super) struct FaultTimes<'a> {
+pub struct FaultTimes<'a> {
     /// What stops a host's code, in the order in which it began.
     stops: BTreeMap<HostIndex, Vec<(TrueNs, &'a FaultReport)>>,
     /// Faults of one sort on one host.
@@ -34,7 +34,8 @@ impl Intervals {
 }
 
 impl<'a> FaultTimes<'a> {
-    pub(super) fn new(faults: &'a [FaultReport]) -> FaultTimes<'a> {
+    /// Sorts the faults of a report.
+    pub fn new(faults: &'a [FaultReport]) -> FaultTimes<'a> {
         let mut times = FaultTimes::default();
         for fault in faults {
             let Some(from) = fault.from else { continue };
@@ -57,7 +58,7 @@ impl<'a> FaultTimes<'a> {
     }
 
     /// What stops a host's code at an instant, in a word; the last that began, if several do.
-    pub(super) fn stop_word(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
+    pub fn stop_word(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
         self.alike.get(&(STOP, host)).filter(|stops| stops.count_at(at) > 0)?;
         let stops = self.stops.get(&host)?;
         let begun = stops.partition_point(|(from, _)| *from <= at);
@@ -67,20 +68,20 @@ impl<'a> FaultTimes<'a> {
     }
 
     /// What stopped a host's code at some time between two instants, in a word; the last that began.
-    pub(super) fn stopped_within(&self, host: HostIndex, from: TrueNs, to: TrueNs) -> Option<&'static str> {
+    pub fn stopped_within(&self, host: HostIndex, from: TrueNs, to: TrueNs) -> Option<&'static str> {
         let stops = self.stops.get(&host)?;
         let begun = &stops[..stops.partition_point(|(began, _)| *began <= to)];
         let lasted = begun.iter().rev().find(|(_, fault)| fault.until.is_none_or(|until| from < until));
         lasted.map(|(_, fault)| fault.fault.effect.kind().state)
     }
 
-    /// Whether anything had stopped a host's code by an instant.
-    pub(super) fn was_stopped_by(&self, host: HostIndex, at: TrueNs) -> bool {
+    /// True if anything had stopped a host's code by an instant.
+    pub fn was_stopped_by(&self, host: HostIndex, at: TrueNs) -> bool {
         self.stops.get(&host).and_then(|stops| stops.first()).is_some_and(|(from, _)| *from <= at)
     }
 
-    /// Whether a pause or a suspension ended early, with the process or the machine that it had stopped.
-    pub(super) fn died_since(&self, stop: &FaultReport) -> bool {
+    /// True if a pause or a suspension ended early, with the process or the machine that it had stopped.
+    pub fn died_since(&self, stop: &FaultReport) -> bool {
         let kills = |other: &FaultReport| match (&stop.fault.effect, &other.fault.effect) {
             (Effect::Pause { .. }, other) => other.kind().nature == Nature::Death,
             (Effect::Suspend { .. }, other) => matches!(other, Effect::PowerLoss { .. }),
@@ -115,13 +116,13 @@ impl<'a> FaultTimes<'a> {
         })
     }
 
-    /// Whether a host that was down is started at an instant.
-    pub(super) fn starts_again_at(&self, host: HostIndex, at: TrueNs) -> bool {
+    /// True if a host that was down is started at an instant.
+    pub fn starts_again_at(&self, host: HostIndex, at: TrueNs) -> bool {
         self.starts.get(&host).is_some_and(|starts| starts.binary_search(&at).is_ok())
     }
 
-    /// Whether, when a fault ends, another does to one of its hosts what this one did.
-    pub(super) fn goes_on(&self, fault: &FaultReport, ends: TrueNs) -> bool {
+    /// True if another fault, when this one ends, does to one of its hosts what this one did.
+    pub fn goes_on(&self, fault: &FaultReport, ends: TrueNs) -> bool {
         // The fault itself is over then, and not among those that are counted.
         let alike = |host: &HostIndex| self.alike.get(&(sort_of(fault), *host));
         fault.hosts.iter().filter_map(alike).any(|intervals| intervals.count_at(ends) > 0)
@@ -135,7 +136,7 @@ fn sort_of(fault: &FaultReport) -> &'static str {
     if stops_code(fault) { STOP } else { fault.fault.effect.kind().word }
 }
 
-/// Whether a fault stops its hosts' code.
+/// True if a fault stops its hosts' code.
 fn stops_code(fault: &FaultReport) -> bool {
     matches!(fault.fault.effect.kind().nature, Nature::Stop | Nature::Death)
 }

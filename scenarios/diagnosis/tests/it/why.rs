@@ -3,14 +3,14 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
+use doublehold_diagnosis::why::{
+    Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why, WhyError, why,
+};
 use doublehold_history::{EventKind, Predicate};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, catalog};
 use doublehold_search::shrink::Target;
-use doublehold_search::why::{
-    Caveat, ChangeOutcome, FUTURES, Point, TRIALS, TrialCounts, TriedChange, Why, WhyError, why,
-};
 
 fn of(scenario: &Scenario, seed: u64, predicate: Option<Predicate>, jobs: usize) -> Result<Why, WhyError> {
     let jobs = NonZeroUsize::new(jobs).unwrap();

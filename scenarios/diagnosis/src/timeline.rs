@@ -1,4 +1,4 @@
-//! What a picture is drawn from: a run's report, or no more than a history, whoever recorded it.
+//! What is known of a run: its report, or no more than a history, whoever recorded it.
 //!
 //! A history knows nothing of faults, of keys on nodes and of the lease: a picture of one has the clients' lanes, the
 //! double holds and the events.
@@ -7,35 +7,39 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{CallId, History, TrueNs, Verdicts};
-use doublehold_scenarios::report::Causes;
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
 /// Everything that has a time, and the names for it.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline<'a> {
+pub struct Timeline<'a> {
     /// Names and roles, by [`HostIndex`].
-    pub(super) hosts: Vec<(&'a str, Role)>,
+    pub hosts: Vec<(&'a str, Role)>,
     /// Each client's host.
-    pub(super) clients: Vec<HostIndex>,
+    pub clients: Vec<HostIndex>,
     /// How long each client's grants last, where that is known.
-    pub(super) leases: BTreeMap<HostIndex, Duration>,
-    pub(super) history: &'a History,
-    pub(super) verdicts: &'a Verdicts,
-    pub(super) faults: &'a [FaultReport],
-    pub(super) keys: &'a [KeySpan],
-    pub(super) votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
+    pub leases: BTreeMap<HostIndex, Duration>,
+    /// What clients and resource did.
+    pub history: &'a History,
+    /// What each predicate came to.
+    pub verdicts: &'a Verdicts,
+    /// What became of each fault.
+    pub faults: &'a [FaultReport],
+    /// The keys that nodes held.
+    pub keys: &'a [KeySpan],
+    /// The nodes whose yes each grant was given on, where that is known.
+    pub votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
     /// When each grant's extensions began, where that is known.
-    pub(super) extends: Option<&'a BTreeMap<CallId, Vec<TrueNs>>>,
-    /// The causes of the first violation, if they were asked for.
-    pub(super) causes: Option<&'a Causes>,
-    pub(super) ended: TrueNs,
+    pub extends: Option<&'a BTreeMap<CallId, Vec<TrueNs>>>,
+    /// True time at the end.
+    pub ended: TrueNs,
     /// What a release is: a plain DEL, where the lock is told to send one.
-    pub(super) release: &'static str,
+    pub release: &'static str,
 }
 
 impl<'a> Timeline<'a> {
-    pub(super) fn from_run(report: &'a Report) -> Timeline<'a> {
+    /// Takes everything from a report.
+    pub fn from_run(report: &'a Report) -> Timeline<'a> {
         let scenario = &report.scenario;
         Timeline {
             hosts: scenario.hosts.iter().map(|host| (host.name.as_str(), host.role)).collect(),
@@ -47,14 +51,13 @@ impl<'a> Timeline<'a> {
             keys: &report.keys,
             votes: Some(&report.votes),
             extends: Some(&report.extends),
-            causes: report.causes.as_ref(),
             ended: report.ended,
             release: release(&scenario.lock),
         }
     }
 
     /// A history has no host but its clients: of its nodes, nothing could be drawn.
-    pub(super) fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
+    pub fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
         let names = &history.header().clients;
         Timeline {
             hosts: names.iter().map(|name| (name.as_str(), Role::Client)).collect(),
@@ -66,7 +69,6 @@ impl<'a> Timeline<'a> {
             keys: &[],
             votes: None,
             extends: None,
-            causes: None,
             ended: history.end(),
             release: "release",
         }

@@ -34,7 +34,7 @@ use doublehold_scenarios::report::{Report, Summary};
 use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable};
 use moves::Trial;
 
-use crate::shrink::Target;
+use doublehold_search::shrink::Target;
 
 /// How many futures each point has.
 pub const FUTURES: u64 = 100;
@@ -127,7 +127,7 @@ pub enum WhyError {
 ///
 /// ```
 /// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog};
-/// use doublehold_search::why::why;
+/// use doublehold_diagnosis::why::why;
 ///
 /// let scenario = catalog::load("clock-jump", &[])?;
 /// let threads = std::thread::available_parallelism()?;
@@ -307,7 +307,7 @@ mod tests {
     use doublehold_scenarios::report::Grants;
 
     use super::*;
-    use crate::shrink::passes::remove_hosts_and_steps::remove_client;
+    use doublehold_search::shrink::remove_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {

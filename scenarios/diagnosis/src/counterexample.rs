@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Futures, Prepared, Scenario, Seed, Stepped};
+use doublehold_search::panic_hook;
+use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
-use crate::cause::causes;
-use crate::panic_hook;
-use crate::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
+use crate::cause::{Explained, causes};
 
 /// The time that the runs for the causes of a violation may take in all. Then code under test is taken to hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ pub struct Counterexample {
     /// The least scenario that shows it.
     pub shrunk: Shrunk,
     /// The run of that scenario.
-    pub report: Report,
+    pub run: Explained,
     /// Whether the run went through redis-rs.
     pub is_real: bool,
 }
@@ -57,8 +57,8 @@ where
     let case = Case { scenario: &found.scenario, seed: first, target };
     if target.is_in(&real.prepare(&found.scenario)?.judge(first)) {
         let shrunk = shrink(real, &case, effort)?;
-        let report = run_explained(real.prepare(&shrunk.scenario)?, shrunk.seed);
-        return Ok(Counterexample { target, first, shrunk, report, is_real: true });
+        let run = run_explained(real.prepare(&shrunk.scenario)?, shrunk.seed);
+        return Ok(Counterexample { target, first, shrunk, run, is_real: true });
     }
     let mut shrunk = shrink(search, &case, effort)?;
     let prepared = real.prepare(&shrunk.scenario)?;
@@ -66,16 +66,16 @@ where
     let confirmed = seeds.find(|seed| target.is_in(&prepared.judge(*seed)));
     // The file says from which seed it shows what it expects.
     shrunk.scenario.seed = confirmed.or(shrunk.scenario.seed);
-    let report = match confirmed {
+    let run = match confirmed {
         Some(seed) => run_explained(real.prepare(&shrunk.scenario)?, seed),
         None => run_explained(search.prepare(&shrunk.scenario)?, shrunk.seed),
     };
-    shrunk.seed = report.seed;
-    Ok(Counterexample { target, first, shrunk, report, is_real: confirmed.is_some() })
+    shrunk.seed = run.report.seed;
+    Ok(Counterexample { target, first, shrunk, run, is_real: confirmed.is_some() })
 }
 
 /// A run with what it came from.
-fn run_explained(prepared: impl Futures, seed: Seed) -> Report {
+fn run_explained(prepared: impl Futures, seed: Seed) -> Explained {
     let report = prepared.run(seed);
     explain_in_time(Arc::new(prepared), report, PATIENCE)
 }
@@ -83,7 +83,7 @@ fn run_explained(prepared: impl Futures, seed: Seed) -> Report {
 /// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
 /// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
 #[expect(clippy::disallowed_methods, reason = "a thread that runs worlds, and runs in none")]
-pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
+pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Explained {
     let (tell, told) = mpsc::sync_channel(1);
     let (asked, check) = (report.clone(), panic_hook::current_check());
     let worker = thread::Builder::new().spawn(move || {
@@ -92,5 +92,5 @@ pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Du
         tell.send(found).unwrap_or_default();
     });
     let causes = worker.ok().and_then(|_| told.recv_timeout(patience).ok()).flatten();
-    Report { causes, ..report }
+    Explained { report, causes }
 }

@@ -1,17 +1,17 @@
-//! Candidates for the cause of a violation: each thing that can be taken away, with when it began and its words.
+//! Candidates for the cause of a violation: each thing that can be taken away, with the moment at which it began.
 //!
 //! Decision: "An overrun lease is a cause of its own" (docs/decisions/search.md).
 
 use std::collections::BTreeSet;
 
-use doublehold_history::instant;
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs, claims};
-use doublehold_scenarios::model::fault::{Effect, Nature};
+use doublehold_scenarios::model::fault::{Effect, Fault, Nature};
 use doublehold_scenarios::model::scenario::{HostIndex, RatePpb, Role, Scenario};
-use doublehold_scenarios::report::violation::grants;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, Report};
-use doublehold_scenarios::report::{Violation, What};
-use doublehold_text::{duration, list};
+
+use super::answer::{Overran, What};
+use crate::Violation;
+use crate::violation::grants;
 
 /// More than this are not tried; the last before the violation are.
 const CANDIDATES_MAX: usize = 40;
@@ -20,30 +20,45 @@ const CANDIDATES_MAX: usize = 40;
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) what: What,
-    /// As a clause in the past tense.
-    pub(super) words: String,
     /// When it began to matter.
     pub(super) began: TrueNs,
-    /// A label that candidates of the same kind on the same hosts share.
-    pub(super) kind: String,
+    /// True if another fault of this kind struck the same hosts, so that words need the moment.
+    pub(super) has_twin: bool,
+    /// A label that candidates share which do the same to different hosts.
+    pub(super) deed: String,
     /// True if it is on a host concerned, and could do something while the grants concerned were asked for or held.
     pub(super) is_near: bool,
-    /// True if it is made of several others.
-    pub(super) is_whole: bool,
 }
 
 impl Candidate {
-    /// True if another is part of it.
-    pub(super) fn includes(&self, other: &Candidate) -> bool {
-        match (&self.what, &other.what) {
-            (What::Faults(whole), What::Faults(part)) => part.iter().all(|fault| whole.contains(fault)),
-            _ => false,
+    /// The faults of which it is made.
+    pub(super) fn faults(&self) -> &[usize] {
+        match &self.what {
+            What::Fault(faults) | What::Failover(faults) => faults,
+            What::Overrun(..) | What::Clocks(_) => &[],
         }
     }
 
-    /// Its words with the moment at which it began.
-    pub(super) fn words_with_moment(&self) -> String {
-        format!("{} at {}", self.words, instant(self.began))
+    /// True if it is made of several others.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.what, What::Failover(_))
+    }
+
+    /// True if another is part of it.
+    pub(super) fn includes(&self, other: &Candidate) -> bool {
+        let parts = other.faults();
+        self.is_whole()
+            && !other.is_whole()
+            && !parts.is_empty()
+            && parts.iter().all(|fault| self.faults().contains(fault))
+    }
+
+    /// The client whose overrun lease it is.
+    pub(super) fn overrun(&self) -> Option<ClientId> {
+        match self.what {
+            What::Overrun(client, _) => Some(client),
+            _ => None,
+        }
     }
 }
 
@@ -62,28 +77,39 @@ pub(super) fn all(report: &Report, told: &Violation) -> Vec<Candidate> {
 fn faults(report: &Report, told: &Violation) -> Vec<Candidate> {
     let faults = &report.scenario.faults;
     let near = Near::new(report, told);
+    let struck: Vec<&Fault> =
+        report.faults.iter().filter(|it| it.from.is_some()).map(|it| &it.fault).collect();
     let first_of_its_kind =
         |place: &usize| faults.iter().position(|other| *other == faults[*place]) == Some(*place);
     let candidate = |place: usize| {
         let fault = &faults[place];
         let strikes = || report.faults.iter().filter(|it| it.fault == *fault);
-        let began = strikes().filter_map(|it| it.from).min().filter(|at| *at <= moment(told))?;
+        let began = strikes().filter_map(|it| it.from).min().filter(|at| *at <= told.moment())?;
         let same = (0..faults.len()).filter(|other| faults[*other] == *fault).collect();
         Some(Candidate {
-            what: What::Faults(same),
-            words: fault.did(),
+            what: What::Fault(same),
             began,
-            kind: format!("{} {}", fault.effect.kind().word, fault.effect.hosts()),
+            has_twin: struck.iter().any(|other| **other != *fault && is_alike(other, fault)),
+            deed: deed(fault),
             is_near: strikes().any(|it| near.concerns(it)),
-            is_whole: false,
         })
     };
     (0..faults.len()).filter(first_of_its_kind).filter_map(candidate).collect()
 }
 
-/// The moment after which nothing can have caused it: a double hold begins at once, a wait is too long at its end.
-fn moment(told: &Violation) -> TrueNs {
-    if told.second.is_some() { told.from } else { told.to }
+/// True if two faults are of one kind, and strike the same hosts.
+fn is_alike(one: &Fault, other: &Fault) -> bool {
+    one.effect.kind().word == other.effect.kind().word && one.effect.hosts() == other.effect.hosts()
+}
+
+/// What a fault does, whoever it is done to.
+fn deed(fault: &Fault) -> String {
+    let effect = match &fault.effect {
+        Effect::ClockStep { by_ns, .. } => by_ns.to_string(),
+        Effect::ClockDrift { by, .. } => by.to_string(),
+        _ => String::new(),
+    };
+    format!("{} {effect} {:?}", fault.effect.kind().word, fault.lasting)
 }
 
 /// The hosts and the time that a violation is near to.
@@ -130,10 +156,7 @@ fn request_time(report: &Report, grant: CallId) -> Option<TrueNs> {
 
 /// Changes of roles, and the deaths of nodes that they answered: without the one, the other leaves no master.
 fn failover(report: &Report, faults: &[Candidate]) -> Option<Candidate> {
-    let of = |candidate: &Candidate| match &candidate.what {
-        What::Faults(places) => places.first().map(|place| &report.scenario.faults[*place]),
-        _ => None,
-    };
+    let of = |candidate: &Candidate| candidate.faults().first().map(|place| &report.scenario.faults[*place]);
     let nature = |candidate: &Candidate| of(candidate).map(|fault| fault.effect.kind().nature);
     let is_promotion =
         |it: &&Candidate| of(it).is_some_and(|fault| matches!(fault.effect, Effect::Promote { .. }));
@@ -143,83 +166,72 @@ fn failover(report: &Report, faults: &[Candidate]) -> Option<Candidate> {
     };
     let of_node =
         |candidate: &Candidate| of(candidate).is_some_and(|fault| fault.effect.hosts().0.iter().all(is_node));
-    let parts: Vec<&Candidate> = faults
-        .iter()
-        .filter(|it| match nature(it) {
-            Some(Nature::Role) => true,
-            Some(Nature::Death) => it.began <= promoted && of_node(it),
-            _ => false,
-        })
-        .collect();
-    let places = parts.iter().filter_map(|part| match &part.what {
-        What::Faults(places) => Some(places.clone()),
-        _ => None,
-    });
-    let words: Vec<&str> = parts.iter().map(|part| part.words.as_str()).collect();
+    let is_part = |it: &&Candidate| match nature(it) {
+        Some(Nature::Role) => true,
+        Some(Nature::Death) => it.began <= promoted && of_node(it),
+        _ => false,
+    };
+    let parts: Vec<&Candidate> = faults.iter().filter(is_part).collect();
     (parts.len() > 1).then(|| Candidate {
-        what: What::Faults(places.flatten().collect()),
-        words: format!("there was a failover ({})", list(&words)),
+        what: What::Failover(parts.iter().flat_map(|part| part.faults().iter().copied()).collect()),
         began: parts[0].began,
-        kind: "failover".to_owned(),
+        has_twin: false,
+        deed: "failover".to_owned(),
         is_near: true,
-        is_whole: true,
     })
 }
 
 /// Clocks that are wrong from the beginning.
 fn clocks(report: &Report, told: &Violation) -> Vec<Candidate> {
-    let (scenario, near) = (&report.scenario, Near::new(report, told));
-    let wrong = scenario
-        .hosts
-        .iter()
-        .enumerate()
-        .filter(|(_, host)| host.drift != RatePpb(0) || host.wall_offset_ns != 0);
-    let candidate = |(place, host): (usize, &doublehold_scenarios::model::scenario::HostSetup)| {
-        let ahead = if host.wall_offset_ns > 0 { "ahead" } else { "behind" };
-        let words = match (host.drift, host.wall_offset_ns) {
-            (RatePpb(0), offset) => {
-                format!("{}'s wall clock was {} {ahead}", host.name, duration(offset.unsigned_abs()))
-            }
-            (drift, 0) => format!("{}'s clocks ran off by {}", host.name, drift),
-            (drift, _) => {
-                format!("{}'s clocks were wrong and ran off by {}", host.name, drift)
-            }
-        };
-        Candidate {
-            what: What::Clocks(HostIndex(place)),
-            words,
-            began: near.asked,
-            kind: format!("clocks {}", host.name),
-            is_near: true,
-            is_whole: false,
-        }
+    let began = Near::new(report, told).asked;
+    let hosts = report.scenario.hosts.iter().enumerate();
+    let wrong = hosts.filter(|(_, host)| host.drift != RatePpb(0) || host.wall_offset_ns != 0);
+    let candidate = |(place, host): (usize, &doublehold_scenarios::model::scenario::HostSetup)| Candidate {
+        what: What::Clocks(HostIndex(place)),
+        began,
+        has_twin: false,
+        deed: format!("clocks {} {}", host.drift, host.wall_offset_ns),
+        is_near: true,
     };
     wrong.map(candidate).collect()
 }
 
-/// That a client went on past its lease, if its lease was over when it came to the violation.
+/// That a client went on past its lease, if its lease was over when it came to the violation. That it was granted the
+/// lock too late is what happened, and not why.
 fn overrun(report: &Report, told: &Violation, client: ClientId, grant: CallId) -> Option<Candidate> {
     let claim = claims(&report.history).into_iter().find(|claim| claim.grant == grant)?;
-    let over = lease_over(report, &claim, moment(told))?;
-    if over > moment(told) {
+    let over = lease_over(report, &claim, told.moment())?;
+    if over > told.moment() || over <= claim.span.from {
         return None;
     }
-    let name = report.history.header().client(client);
-    let words = match () {
-        () if over <= claim.span.from => format!("{name} was granted the lock when its lease was over"),
-        () if over < claim.span.to => format!("{name} worked past its lease"),
-        () => format!("what {name} had sent arrived when its lease was over"),
+    let overran = match () {
+        () if over >= claim.span.to => Overran::Sent,
+        () if was_stopped(report, client, claim.span.from, told.moment()) => Overran::Held,
+        () => Overran::Worked,
     };
     // By a node's clock it may be over sooner.
     let gone = report.keys.iter().filter(|key| key.grant == grant).filter_map(|key| key.until);
     let gone = gone.filter(|(_, how)| *how == KeyEnd::Expired);
+    let name = report.history.header().client(client);
     Some(Candidate {
-        what: What::Overrun(client),
-        words,
+        what: What::Overrun(client, overran),
         began: gone.map(|(at, _)| at).fold(over, TrueNs::min),
-        kind: format!("overrun {name}"),
+        has_twin: false,
+        deed: format!("overrun {name}"),
         is_near: true,
-        is_whole: false,
+    })
+}
+
+/// True if a client's code stood still at some time between two instants.
+fn was_stopped(report: &Report, client: ClientId, from: TrueNs, to: TrueNs) -> bool {
+    let host = host_of(&report.scenario, client);
+    let process = host.map(|host| report.scenario.process_of(host).unwrap_or(host));
+    report.faults.iter().any(|strike| {
+        let stops = strike.fault.effect.kind().nature == Nature::Stop;
+        let is_its = strike.hosts.iter().any(|hit| Some(*hit) == process || Some(*hit) == host);
+        let lasts =
+            strike.until.is_none_or(|until| from < until) && strike.from.is_some_and(|began| began < to);
+        stops && is_its && lasts
     })
 }
 

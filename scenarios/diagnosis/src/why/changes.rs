@@ -9,8 +9,8 @@ use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
 use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
 use doublehold_text::file_duration;
 
-use crate::shrink::Target;
-use crate::shrink::passes::remove_hosts_and_steps::remove_client;
+use doublehold_search::shrink::Target;
+use doublehold_search::shrink::remove_client;
 
 /// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
 const NUMBERS_MAX: u64 = 9;

@@ -1,0 +1,85 @@
+//! A holder's key that a command deleted: its own holder's before the release, or one that was meant for another key.
+
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs};
+use doublehold_scenarios::report::KeyEnd;
+
+use super::lost::{LostSpan, loss_where, meanwhile};
+use super::{Deletion, HolderCall, Loss, LossKind, MeantFor, expiry_time};
+use crate::RunFacts;
+
+/// By a command that was meant for another key: mostly a release of a client whose own key was gone.
+pub(super) fn by_another(facts: &RunFacts<'_>, lost: &[LostSpan<'_>]) -> Option<Loss> {
+    let (it, by, client) = lost.iter().filter(|it| it.how == KeyEnd::Deleted).find_map(|it| {
+        let (by, client) = deleted_by(facts, it).find(|(by, _)| *by != it.key.grant)?;
+        Some((it, by, client))
+    })?;
+    let own = facts.keys_of(by).iter().filter(|key| key.node == it.key.node);
+    let own_expired = own.filter_map(|key| expiry_time(key)).find(|at| *at <= it.at);
+    let own_expired = own_expired.and_then(|at| meanwhile(facts, facts.claim(by)?, at));
+    let deletion = Deletion { by: client, meant: meant_for(facts, (by, client), it.key.grant), own_expired };
+    Some(Loss { nodes: vec![it.key.node], how: LossKind::DeletedByAnother(deletion) })
+}
+
+/// What a call's command was meant for that changed another grant's key.
+pub(super) fn meant_for(facts: &RunFacts<'_>, (by, client): (CallId, ClientId), held: CallId) -> MeantFor {
+    match facts.claim(held) {
+        Some(claim) if claim.client == client && by < held => MeantFor::EarlierGrant,
+        Some(claim) if claim.client == client => MeantFor::LaterGrant,
+        _ if facts.claim(by).is_none() => MeantFor::NoGrant,
+        _ => MeantFor::OwnGrant,
+    }
+}
+
+/// By its own holder, before it called release: in an extension that came to nothing, or by what it sent to clean up
+/// after an earlier attempt of the same call.
+pub(super) fn by_its_holder(facts: &RunFacts<'_>, lost: &[LostSpan<'_>]) -> Option<Loss> {
+    let is_own = |it: &&LostSpan<'_>| {
+        it.how == KeyEnd::Deleted
+            && !is_released(facts, it.key.grant, it.at)
+            && deleted_by(facts, it).any(|(by, _)| by == it.key.grant)
+    };
+    let in_call = |wanted: HolderCall| {
+        let is = |it: &&LostSpan<'_>| is_own(it) && call_of(facts, it) == wanted;
+        loss_where(lost, is, LossKind::DeletedByHolder(wanted))
+    };
+    in_call(HolderCall::Extending)
+        .or_else(|| in_call(HolderCall::Asking))
+        .or_else(|| in_call(HolderCall::Holding))
+}
+
+/// The call that a holder was in when its key was lost. Before its first extension began, nothing but its acquire had
+/// sent anything.
+fn call_of(facts: &RunFacts<'_>, it: &LostSpan<'_>) -> HolderCall {
+    let began = facts.run.extends.and_then(|all| all.get(&it.key.grant)).map_or(&[][..], Vec::as_slice);
+    let Some(last) = began.iter().rev().find(|began| **began <= it.at) else { return HolderCall::Asking };
+    let is_over = facts.run.history.events().iter().any(|event| {
+        let answered = match event.what {
+            EventKind::Extended { grant, .. } | EventKind::ExtendFailed { grant, .. } => {
+                grant == it.key.grant
+            }
+            _ => false,
+        };
+        answered && (*last..it.at).contains(&event.at)
+    });
+    if is_over { HolderCall::Holding } else { HolderCall::Extending }
+}
+
+/// True if a grant's holder had called release by an instant.
+fn is_released(facts: &RunFacts<'_>, grant: CallId, at: TrueNs) -> bool {
+    let of_grant =
+        |what: &EventKind| matches!(what, EventKind::ReleaseCalled { grant: it, .. } if *it == grant);
+    facts.run.history.events().iter().any(|event| event.at <= at && of_grant(&event.what))
+}
+
+/// The calls that deleted a key on its node when it was lost, and whose they were.
+fn deleted_by(facts: &RunFacts<'_>, it: &LostSpan<'_>) -> impl Iterator<Item = (CallId, ClientId)> {
+    let (at, held, host) = (it.at, it.key.grant, it.key.node);
+    facts.run.history.events().iter().filter_map(move |event| match event.what {
+        EventKind::KeyTouched { client, by, held: touched, node, op: KeyOp::Release, .. }
+            if event.at == at && touched == held && facts.is_node(host, node) =>
+        {
+            Some((by, client))
+        }
+        _ => None,
+    })
+}

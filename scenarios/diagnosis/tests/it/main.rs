@@ -1,0 +1,3 @@
+//! Remedies, beside worlds whose probabilities are known.
+
+mod why;
