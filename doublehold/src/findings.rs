@@ -46,6 +46,8 @@ pub struct Findings {
     pub tally: Tally,
     /// The predicates that were asked about.
     pub asked: Vec<Predicate>,
+    /// Those that nobody asked for by name, and of which no run showed anything.
+    pub skipped: Vec<Predicate>,
     /// The bound by which LV judges waits, if one is stated.
     pub bound: Option<WaitBound>,
     /// The kinds of faults that the weather has for this world.
@@ -157,8 +159,11 @@ impl Findings {
         gaps
     }
 
-    /// That too many runs did not decide a predicate, and why the first did not.
+    /// That too many runs did not decide a predicate, and why the first did not; or that none showed anything of it.
     fn undecided_gap(&self, predicate: Predicate) -> Option<Gap> {
+        if let Some(why) = self.tally.never_seen(predicate) {
+            return Some(Gap::new(format!("{predicate} was never seen: {why}")));
+        }
         let count = self.tally.count(predicate);
         let (runs, seed_and_why) = (partly_decided(&count), count.unsaid?);
         if runs.is_nearly_all() {
@@ -245,7 +250,13 @@ impl Findings {
     /// Remarks on the table of verdicts: the bound on waits, and the meaning of a missing rate.
     fn remarks(&self) -> Vec<String> {
         let bound = self.bound.as_ref().map_or(UNBOUNDED.to_owned(), WaitBound::words);
-        [bound].into_iter().chain(self.rates_remark().map(str::to_owned)).collect()
+        let skipped = self.skipped.iter().filter_map(|it| self.skipped_words(*it));
+        [bound].into_iter().chain(self.rates_remark().map(str::to_owned)).chain(skipped).collect()
+    }
+
+    /// `P3 is skipped: nothing was read or written under the lock`.
+    pub fn skipped_words(&self, predicate: Predicate) -> Option<String> {
+        self.tally.never_seen(predicate).map(|why| format!("{predicate} is skipped: {why}"))
     }
 
     /// The reasons why runs said nothing about what was asked, each once, with the first seed.
@@ -344,18 +355,20 @@ impl Findings {
         let row = |predicate: Predicate| {
             let count = self.tally.count(predicate);
             let is_stated = predicate != Predicate::LV || self.bound.is_some();
+            let is_seen = self.tally.never_seen(predicate).is_none();
             let asked = match self.asked.contains(&predicate) {
+                _ if !is_seen => ", not seen",
                 true => "",
                 false if is_stated => ", not asked",
                 false => ", no bound",
             };
             [
                 format!("{predicate} {}{asked}", predicate.name()),
-                group_digits(count.holds),
+                if is_seen { group_digits(count.holds) } else { NO_RATE.to_owned() },
                 group_digits(count.violated),
                 group_digits(count.inconclusive),
                 count.first.map_or("-".to_owned(), |seed| seed.to_string()),
-                rate(&count),
+                if is_seen { rate(&count) } else { NO_RATE.to_owned() },
             ]
         };
         table.lay_out(&heading, &Predicate::ALL.map(row).map(Vec::from))

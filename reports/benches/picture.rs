@@ -105,7 +105,7 @@ fn granted(client: ClientId, grant: CallId, at: u64) -> EventKind {
         token: "2a".to_owned(),
         fencing: None,
         deadline,
-        reading,
+        reading: Some(reading),
         within: None,
     }
 }

@@ -175,17 +175,18 @@ struct Judged<'a> {
     true_time_ns: u64,
 }
 
-/// The verdicts on a history as one JSON object.
+/// The verdicts on a history as one JSON object. Its judgement is about the predicates that were asked for, or about
+/// all.
 ///
 /// # Errors
 ///
 /// None in practice, as with [`render_run`].
-pub fn history(history: &History, verdicts: &Verdicts) -> serde_json::Result<String> {
+pub fn history(history: &History, verdicts: &Verdicts, asked: &[Predicate]) -> serde_json::Result<String> {
     let header = history.header();
     pretty(&Judged {
         scenario: &header.scenario,
         seed: header.seed.to_string(),
-        judgement: match verdicts.overall(history) {
+        judgement: match verdicts.overall(history, asked) {
             Overall::Holds => "holds",
             Overall::Violated => "violated",
             Overall::Inconclusive => "inconclusive",
@@ -231,6 +232,7 @@ fn evidence(verdicts: &Verdicts, header: &Header) -> BTreeMap<&'static str, Beca
             Some(Because { count: evidence.len(), words: words.collect() })
         }
         Verdict::Inconclusive(why) => Some(Because { count: 0, words: vec![why.clone()] }),
+        Verdict::NotSeen(why) => Some(Because { count: 0, words: vec![(*why).to_owned()] }),
     };
     verdicts.iter().filter_map(|(predicate, verdict)| Some((predicate.as_str(), because(verdict)?))).collect()
 }

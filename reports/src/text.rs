@@ -36,8 +36,9 @@ pub fn render_run<'a>(run: impl Into<ShownRun<'a>>, replay: &str, style: &Style)
     if style.unicode { text } else { to_ascii(&text) }
 }
 
-/// Everything `judge` prints of a history that somebody recorded.
-pub fn history(history: &History, verdicts_of_it: &Verdicts, style: &Style) -> String {
+/// Everything `judge` prints of a history that somebody recorded. Its conclusion is about the predicates that were
+/// asked for, or about all.
+pub fn history(history: &History, verdicts_of_it: &Verdicts, asked: &[Predicate], style: &Style) -> String {
     let header = history.header();
     let title = format!(
         "{}: a history of {} clients and {} events, {} of true time",
@@ -51,14 +52,16 @@ pub fn history(history: &History, verdicts_of_it: &Verdicts, style: &Style) -> S
     text.push_str(&picture_of_history(history, verdicts_of_it, style));
     text.push('\n');
     text.push_str(&verdicts(&Judged { verdicts: verdicts_of_it, header, expect: None }, style));
-    let (sentence, paint) = match verdicts_of_it.overall(history) {
+    let (sentence, paint) = match verdicts_of_it.overall(history, asked) {
         Overall::Holds => ("nothing is violated", Paint::Good),
         Overall::Violated => ("VIOLATED: the events above prove it", Paint::Bad),
         Overall::Inconclusive => {
             ("INCONCLUSIVE: nothing is violated, and not all of it was decided", Paint::Unsure)
         }
     };
-    text.push_str(&format!("\n{}\n", style.paint(sentence, paint)));
+    let asked: Vec<&str> = asked.iter().map(|predicate| predicate.as_str()).collect();
+    let about = if asked.is_empty() { String::new() } else { format!("asked about {}: ", list(&asked)) };
+    text.push_str(&format!("\n{}\n", style.paint(&format!("{about}{sentence}"), paint)));
     if style.unicode { text } else { to_ascii(&text) }
 }
 
@@ -138,7 +141,7 @@ fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
     for (predicate, verdict) in judged.verdicts.iter() {
         text.push_str(&verdict_line(judged, predicate, verdict, style));
         // One reason for doubt often covers all six: it is given once.
-        if !matches!(verdict, Verdict::Inconclusive(_)) || previous != Some(verdict) {
+        if verdict.doubt().is_none() || previous != Some(verdict) {
             text.push_str(&evidence(judged.header, verdict, style));
         }
         previous = Some(verdict);
@@ -169,7 +172,10 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
             ("NOT STATED".to_owned(), Paint::Unsure)
         }
         (None, _) => ("not stated".to_owned(), Paint::Dim),
-        (Some(expected), Verdict::Inconclusive(_)) => {
+        (Some(Expected::NotSeen), Verdict::NotSeen(_)) => {
+            (Expected::NotSeen.as_str().to_owned(), Paint::Good)
+        }
+        (Some(expected), Verdict::Inconclusive(_) | Verdict::NotSeen(_)) => {
             (format!("{}, undecided", expected.as_str()), Paint::Unsure)
         }
         (Some(Expected::Holds), Verdict::Holds) | (Some(Expected::Violated), Verdict::Violated(_)) => {
@@ -180,7 +186,7 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
     let paint = match verdict {
         Verdict::Holds => Paint::Good,
         Verdict::Violated(_) => Paint::Bad,
-        Verdict::Inconclusive(_) => Paint::Unsure,
+        Verdict::Inconclusive(_) | Verdict::NotSeen(_) => Paint::Unsure,
     };
     // Padded before painting: colour codes have no width.
     let name = if style.width < Style::MIN_WIDTH {
@@ -242,6 +248,7 @@ fn evidence(header: &Header, verdict: &Verdict, style: &Style) -> String {
     match verdict {
         Verdict::Holds => String::new(),
         Verdict::Inconclusive(why) => line(why),
+        Verdict::NotSeen(why) => line(why),
         Verdict::Violated(evidence) => {
             let shown = evidence.iter().take(MAX_EVIDENCE);
             let mut text: String = shown.map(|it| line(&it.sentence(header))).collect();
@@ -327,6 +334,9 @@ fn contradictions(report: &Report) -> Vec<String> {
                 Some(format!("{predicate} was to hold and is violated"))
             }
             (Expected::Violated, Verdict::Holds) => Some(format!("{predicate} was to be violated and holds")),
+            (Expected::NotSeen, Verdict::Holds | Verdict::Violated(_)) => {
+                Some(format!("{predicate} was not to be seen, and came out as {}", verdict.as_str()))
+            }
             _ => None,
         })
         .collect()

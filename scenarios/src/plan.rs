@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::Predicate;
+use doublehold_history::{Predicate, Verdict};
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::Seed;
 use doublehold_text::{shell, shorten};
@@ -176,7 +176,12 @@ impl Plan {
     /// What a replay of this plan has shown.
     pub fn compare_replay(&self, report: &Report) -> Replay {
         let compare = |(predicate, was): (&Predicate, &&'static str)| {
-            (*predicate, *was, report.verdicts.get(*predicate).as_str())
+            let is = match report.verdicts.get(*predicate) {
+                // Older plans say so of what was not seen.
+                Verdict::NotSeen(_) if *was == Verdict::Holds.as_str() => *was,
+                verdict => verdict.as_str(),
+            };
+            (*predicate, *was, is)
         };
         let verdicts: Vec<_> = self.verdicts.iter().map(compare).collect();
         if self.hash_rules != HASH_RULES {

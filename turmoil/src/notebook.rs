@@ -145,7 +145,16 @@ impl Asking {
         let reading = reading(&guest);
         book.record(
             &guest,
-            EventKind::Granted { client, grant, lock, token, fencing: None, deadline, reading, within: None },
+            EventKind::Granted {
+                client,
+                grant,
+                lock,
+                token,
+                fencing: None,
+                deadline,
+                reading: Some(reading),
+                within: None,
+            },
         );
         Holding { book, guest, client, grant }
     }

@@ -48,12 +48,14 @@ impl Checked {
     }
 
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
-    /// decided in 99 of 100 runs. A check that could seldom say anything does not pass, since the thing that keeps a
-    /// run from being decided may be what would violate it.
+    /// decided in 99 of 100 runs and seen in one (P3 and P4: where a program reads or writes). A check that could
+    /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate it.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);
-            matches!(count, Count { violated: 0, holds: 1.., .. }) && partly_decided(&count).is_nearly_all()
+            matches!(count, Count { violated: 0, holds: 1.., .. })
+                && partly_decided(&count).is_nearly_all()
+                && self.tally.never_seen(predicate).is_none()
         };
         self.tally.grants > 0
             && self.tally.panicked.is_none()
@@ -97,6 +99,10 @@ impl fmt::Display for Checked {
         }
         for (seed, why) in reasons {
             writeln!(f, "\n  inconclusive, first from seed {seed}: {why}")?;
+        }
+        for (predicate, why) in Predicate::ALL.into_iter().filter_map(|it| Some((it, tally.never_seen(it)?)))
+        {
+            writeln!(f, "\n  {predicate} was never seen: {why}")?;
         }
         if let Some((first, panics)) = tally.panicked {
             writeln!(f, "\n  the lock panicked in {panics} of these runs, first from seed {first}")?;

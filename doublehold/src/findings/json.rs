@@ -52,6 +52,8 @@ struct JsonCount<'a> {
     first_violated: Option<String>,
     first_undecided: Option<String>,
     why_undecided: Option<&'a str>,
+    /// In how many of the runs that hold nothing happened that it is about.
+    not_seen: u64,
     /// The share of runs that violate it, and its 95 % interval; undecided runs count both ways.
     rate_from: Option<f64>,
     rate_to: Option<f64>,
@@ -165,6 +167,7 @@ impl JsonCount<'_> {
             first_violated: first.as_ref().map(Seed::to_string),
             first_undecided: unsaid.map(|(seed, _)| seed.to_string()),
             why_undecided: unsaid.map(|(_, why)| why.as_str()),
+            not_seen: count.and_then(|count| count.not_seen).map_or(0, |(runs, _)| runs),
             rate_from: range.map(|range| range.low),
             rate_to: range.map(|range| range.high),
             low: interval.map(|interval| interval.low),

@@ -29,6 +29,7 @@ fn counts(runs: u64) -> impl Strategy<Value = Count> {
         let inconclusive = inconclusive.min(runs - violated);
         Count {
             holds: runs - violated - inconclusive,
+            not_seen: None,
             violated,
             inconclusive,
             first: (violated > 0).then_some(Seed(FIRST + at)),
@@ -86,6 +87,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             first: Seed(FIRST),
             tally,
             asked,
+            skipped: Vec::new(),
             bound,
             kinds,
             idle: Vec::new(),
@@ -257,6 +259,7 @@ fn of_nothing() -> Findings {
         first: Seed(FIRST),
         tally: Tally::default(),
         asked: Vec::new(),
+        skipped: Vec::new(),
         bound: None,
         kinds: Vec::new(),
         idle: Vec::new(),

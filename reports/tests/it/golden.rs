@@ -102,7 +102,7 @@ impl Recording {
                 token,
                 fencing: None,
                 deadline,
-                reading: reading(ms),
+                reading: Some(reading(ms)),
                 within: None,
             },
         )

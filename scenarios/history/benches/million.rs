@@ -80,7 +80,7 @@ fn history(grants: u64) -> History {
                 token,
                 fencing: None,
                 deadline: None,
-                reading,
+                reading: Some(reading),
                 within: None,
             },
         );

@@ -63,7 +63,7 @@ impl Span {
 ///     TrueNs(10),
 ///     EventKind::Granted {
 ///         client, grant, lock, token: "2a".into(),
-///         fencing: None, deadline: None, reading, within: None,
+///         fencing: None, deadline: None, reading: Some(reading), within: None,
 ///     },
 /// );
 /// history.push(TrueNs(30), EventKind::ReleaseCalled { client, grant });
@@ -101,7 +101,8 @@ impl Scan {
     fn see(&mut self, at: TrueNs, what: &EventKind) {
         match what {
             EventKind::Granted { client, grant, lock, deadline, reading, .. } => {
-                let late = deadline.is_some_and(|deadline| has_passed(deadline, reading));
+                let late =
+                    deadline.zip(*reading).is_some_and(|(deadline, reading)| has_passed(deadline, &reading));
                 let valid = !late && !self.passed_early.contains(grant);
                 let clock = deadline.map_or(ClockKind::Monotonic, |deadline| deadline.clock);
                 self.start(at, *client, *grant, *lock, clock, valid);

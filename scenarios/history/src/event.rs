@@ -48,8 +48,8 @@ pub enum EventKind {
         fencing: Option<u64>,
         /// The deadline the algorithm computed, if it computes one.
         deadline: Option<Deadline>,
-        /// What the client's clocks read when acquire returned.
-        reading: Reading,
+        /// What the client's clocks read when acquire returned, if somebody recorded that.
+        reading: Option<Reading>,
         /// The grant of this client's that it takes again: one hold, of as many grants as are nested. None, and not
         /// written, where it had none.
         #[serde(default, skip_serializing_if = "Option::is_none")]

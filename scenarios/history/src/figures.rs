@@ -37,7 +37,7 @@ pub struct Figures {
 ///     TrueNs(14),
 ///     EventKind::Granted {
 ///         client, grant: call, lock, token: "2a".into(),
-///         fencing: None, deadline: None, reading, within: None,
+///         fencing: None, deadline: None, reading: Some(reading), within: None,
 ///     },
 /// );
 /// history.push(TrueNs(30), EventKind::ReleaseCalled { client, grant: call });

@@ -79,17 +79,21 @@ pub struct Header {
     pub version: u32,
     /// The scenario that was run.
     pub scenario: String,
-    /// The seed it was run with.
+    /// The seed it was run with; 0 if it has none.
+    #[serde(default)]
     pub seed: u64,
     /// Clients, by [`ClientId`].
     pub clients: Vec<String>,
     /// Nodes, by [`NodeId`].
+    #[serde(default)]
     pub nodes: Vec<String>,
     /// Locks, by [`LockId`].
     pub locks: Vec<String>,
     /// The resource's objects, by [`ObjectId`].
+    #[serde(default)]
     pub objects: Vec<String>,
     /// Bounds the run promised to keep.
+    #[serde(default)]
     pub bounds: Bounds,
     /// Whether each release and extension that changed a lock's key on a node was recorded. Without that, nothing that
     /// is missing says anything about keys.

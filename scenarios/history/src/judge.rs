@@ -2,7 +2,8 @@
 //!
 //! A violation is one however the run ended. *Holds* becomes *inconclusive* if the history was cut short, if the
 //! run used up a budget, if the world stalled, or if a fault the scenario is about never fired: a vacuous pass
-//! is not a pass. A stalled world is also a liveness violation if somebody was waiting and a bound was stated.
+//! is not a pass. It becomes *not seen* if nobody was granted the lock (P1 to P4), or if nothing was read or written
+//! (P3 and P4). A stalled world is also a liveness violation if somebody was waiting and a bound was stated.
 
 use std::collections::BTreeMap;
 
@@ -47,19 +48,28 @@ pub enum Overall {
 }
 
 impl Verdicts {
-    /// All six in one word. LV does not count where no bound is stated, nor WR where nobody watched the nodes' keys: a
-    /// history from a system that promises no bound, or whose nodes nobody can watch, would otherwise never hold.
-    pub fn overall(&self, history: &History) -> Overall {
+    /// All six in one word; of predicates that somebody asked for, these in one word.
+    ///
+    /// Where nobody asked, three things do not count: LV without a stated bound, WR where nobody watched the nodes'
+    /// keys, and P3 and P4 where nothing was read or written. A history from a system that promises no bound, whose
+    /// nodes nobody can watch, or that records no resource would otherwise never hold.
+    pub fn overall(&self, history: &History, asked: &[Predicate]) -> Overall {
+        let is_asked = |predicate: &Predicate| asked.is_empty() || asked.contains(predicate);
         let unbounded = history.header().bounds == Bounds::default();
-        let unwatched = !is_watched(history);
+        let (unwatched, no_grant) = (!is_watched(history), !has_grant(history));
         let mut overall = Overall::Holds;
-        for (predicate, verdict) in self.iter() {
+        for (predicate, verdict) in self.iter().filter(|(predicate, _)| is_asked(predicate)) {
+            let counts = !asked.is_empty()
+                || match (predicate, verdict) {
+                    (Predicate::LV, _) => !unbounded,
+                    (Predicate::WR, _) => !unwatched,
+                    (_, Verdict::NotSeen(_)) => no_grant,
+                    _ => true,
+                };
             match verdict {
                 Verdict::Violated(_) => return Overall::Violated,
-                Verdict::Inconclusive(_) if predicate == Predicate::LV && unbounded => {}
-                Verdict::Inconclusive(_) if predicate == Predicate::WR && unwatched => {}
-                Verdict::Inconclusive(_) => overall = Overall::Inconclusive,
-                Verdict::Holds => {}
+                Verdict::Inconclusive(_) | Verdict::NotSeen(_) if counts => overall = Overall::Inconclusive,
+                Verdict::Inconclusive(_) | Verdict::NotSeen(_) | Verdict::Holds => {}
             }
         }
         overall
@@ -74,8 +84,8 @@ impl Verdicts {
 /// let mut history = History::new(Header::new("quiet", 7, &["c1"], &["stock"]));
 /// history.push(TrueNs(9), EventKind::RunEnded { outcome: RunOutcome::Completed });
 /// let verdicts = judge(&history);
-/// assert_eq!(verdicts.get(Predicate::P1).as_str(), "holds");
-/// assert_eq!(verdicts.get(Predicate::LV).as_str(), "inconclusive"); // no bound stated
+/// assert_eq!(verdicts.get(Predicate::P1).doubt(), Some("nobody was granted the lock"));
+/// assert_eq!(verdicts.get(Predicate::LV).doubt(), Some("no bound stated"));
 /// ```
 pub fn judge(history: &History) -> Verdicts {
     let doubt = doubt(history);
@@ -84,6 +94,7 @@ pub fn judge(history: &History) -> Verdicts {
     let judged = Predicate::ALL.map(|predicate| {
         let verdict = match (check_with(predicate, history, &claims), &doubt) {
             (Verdict::Holds, Some(reason)) => Verdict::Inconclusive(reason.clone()),
+            (Verdict::Holds, None) => not_seen(predicate, history).map_or(Verdict::Holds, Verdict::NotSeen),
             (verdict, _) => verdict,
         };
         (predicate, verdict)
@@ -108,6 +119,28 @@ fn check_with(predicate: Predicate, history: &History, claims: &[Claim]) -> Verd
         Predicate::WR => wrong_release(history),
         Predicate::LV => liveness_of(history, claims),
     }
+}
+
+/// Why nothing was seen that a predicate is about, if so.
+fn not_seen(predicate: Predicate, history: &History) -> Option<&'static str> {
+    use EventKind::{ReadDone, WriteApplied, WriteRefused, WriteSent};
+    match predicate {
+        Predicate::WR | Predicate::LV => return None,
+        Predicate::P1 | Predicate::P2 | Predicate::P3 | Predicate::P4 => {}
+    }
+    if !has_grant(history) {
+        return Some("nobody was granted the lock");
+    }
+    let is_of_data = matches!(predicate, Predicate::P3 | Predicate::P4);
+    let is_resources = |what: &EventKind| {
+        matches!(what, ReadDone { .. } | WriteSent { .. } | WriteApplied { .. } | WriteRefused { .. })
+    };
+    let has_resource = || history.events().iter().any(|event| is_resources(&event.what));
+    (is_of_data && !has_resource()).then_some("nothing was read or written under the lock")
+}
+
+fn has_grant(history: &History) -> bool {
+    history.events().iter().any(|event| matches!(event.what, EventKind::Granted { .. }))
 }
 
 /// Why nothing can be said to hold in this history, if so.

@@ -15,7 +15,7 @@
 //!         TrueNs(at),
 //!         EventKind::Granted {
 //!             client, grant, lock: LockId(0), token: "2a".into(),
-//!             fencing: None, deadline: None, reading, within: None,
+//!             fencing: None, deadline: None, reading: Some(reading), within: None,
 //!         },
 //!     );
 //! }

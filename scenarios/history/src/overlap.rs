@@ -138,9 +138,8 @@ struct Readings(HashMap<(ClientId, TrueNs), Reading>);
 impl Readings {
     fn from_history(history: &History) -> Self {
         let known = history.events().iter().filter_map(|event| match event.what {
-            EventKind::Granted { client, reading, .. } | EventKind::Clocks { client, reading } => {
-                Some(((client, event.at), reading))
-            }
+            EventKind::Granted { client, reading: Some(reading), .. }
+            | EventKind::Clocks { client, reading } => Some(((client, event.at), reading)),
             _ => None,
         });
         Self(known.collect())

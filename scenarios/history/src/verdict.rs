@@ -24,6 +24,9 @@ pub enum Verdict {
     Violated(Vec<Evidence>),
     /// The history cannot tell, for this reason.
     Inconclusive(String),
+    /// Nothing happened that the rule is about: nothing breaks it, and nothing shows that it is kept. A count of runs
+    /// has it among those that hold; of one run it is inconclusive.
+    NotSeen(&'static str),
 }
 
 impl Verdict {
@@ -36,7 +39,16 @@ impl Verdict {
         match self {
             Verdict::Holds => "holds",
             Verdict::Violated(_) => "violated",
-            Verdict::Inconclusive(_) => "inconclusive",
+            Verdict::Inconclusive(_) | Verdict::NotSeen(_) => "inconclusive",
+        }
+    }
+
+    /// Why it is inconclusive, if it is.
+    pub fn doubt(&self) -> Option<&str> {
+        match self {
+            Verdict::Holds | Verdict::Violated(_) => None,
+            Verdict::Inconclusive(why) => Some(why),
+            Verdict::NotSeen(why) => Some(why),
         }
     }
 
@@ -44,7 +56,7 @@ impl Verdict {
     pub fn evidence(&self) -> &[Evidence] {
         match self {
             Verdict::Violated(evidence) => evidence,
-            Verdict::Holds | Verdict::Inconclusive(_) => &[],
+            Verdict::Holds | Verdict::Inconclusive(_) | Verdict::NotSeen(_) => &[],
         }
     }
 }

@@ -70,8 +70,10 @@ pub struct Tally {
 /// How often one predicate came to what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// In how many runs it holds.
+    /// In how many runs it holds, or nothing happened that it is about.
     pub holds: u64,
+    /// In how many of these nothing happened that it is about, and what did not in the first.
+    pub not_seen: Option<(u64, &'static str)>,
     /// In how many it is violated.
     pub violated: u64,
     /// In how many nobody can say.
@@ -155,6 +157,10 @@ impl Tally {
             let count = self.predicates.entry(predicate).or_default();
             match verdict {
                 Verdict::Holds => count.holds += 1,
+                Verdict::NotSeen(why) => {
+                    count.holds += 1;
+                    count.not_seen.get_or_insert((0, why)).0 += 1;
+                }
                 Verdict::Inconclusive(why) => {
                     count.inconclusive += 1;
                     count.unsaid.get_or_insert_with(|| (run.seed, why.clone()));
@@ -182,6 +188,10 @@ impl Tally {
         for (predicate, theirs) in predicates {
             let ours = self.predicates.entry(predicate).or_default();
             ours.holds += theirs.holds;
+            ours.not_seen = match (ours.not_seen, theirs.not_seen) {
+                (Some((ours, why)), Some((theirs, _))) => Some((ours + theirs, why)),
+                (ours, theirs) => ours.or(theirs),
+            };
             ours.violated += theirs.violated;
             ours.inconclusive += theirs.inconclusive;
             ours.first = ours.first.or(theirs.first);
@@ -194,6 +204,12 @@ impl Tally {
         self.grants += grants;
         self.refused = self.refused.take().or(refused);
         self.coverage.merge(&coverage);
+    }
+
+    /// Why no run showed anything of a predicate, if so: the thing that never happened.
+    pub fn never_seen(&self, predicate: Predicate) -> Option<&'static str> {
+        let (runs, why) = self.predicates.get(&predicate)?.not_seen?;
+        (runs == self.runs).then_some(why)
     }
 
     /// Count of a predicate: how often it came to what.

@@ -29,7 +29,12 @@ const KEYS: &[&str] = &[
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
 const LIMITS_KEYS: &[&str] =
     &["time", "events", "memory", "obtain_within", "obtain_free_within", "after_faults"];
-const VERDICTS: [Expected; 2] = [Expected::Holds, Expected::Violated];
+const VERDICTS: [Expected; 3] = [Expected::Holds, Expected::Violated, Expected::NotSeen];
+
+/// What can be expected of a predicate: of releases and waits there is something to see in every run.
+fn expectations(predicate: Predicate) -> &'static [Expected] {
+    if matches!(predicate, Predicate::WR | Predicate::LV) { &VERDICTS[..2] } else { &VERDICTS }
+}
 const VARIANTS_MAX: usize = 100;
 /// Beyond this a run is a workload for a sweep, and a reader waits for minutes.
 const EVENTS_MAX: u64 = 100_000_000;
@@ -49,9 +54,9 @@ pub(super) fn own_vocabulary() -> Vec<Key> {
         Key::all("variants", VARIANT_KEYS),
     ]
     .concat();
-    let verdicts = VERDICTS.map(Expected::as_str);
     for predicate in Predicate::ALL {
-        keys.extend(Key::words(&format!("expect.{predicate}"), &verdicts));
+        let words: Vec<&str> = expectations(predicate).iter().map(|it| it.as_str()).collect();
+        keys.extend(Key::words(&format!("expect.{predicate}"), &words));
     }
     keys
 }
@@ -329,19 +334,20 @@ pub fn seed(field: &Field<'_>, hint: &str) -> Result<Seed> {
 
 fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
     let words = Predicate::ALL.map(Predicate::as_str);
-    let verdicts = VERDICTS.map(|expected| (expected.as_str(), expected));
     let mut expect = BTreeMap::new();
     for (key, field) in root.section("expect", &[])?.fields() {
         let Some(predicate) = Predicate::ALL.into_iter().find(|predicate| predicate.as_str() == key) else {
             let cause = format!("unknown predicate `{}`", shorten(key));
             return Err(field.problem(cause, suggest::hint(key, &words)));
         };
+        let verdicts: Vec<(&str, Expected)> =
+            expectations(predicate).iter().map(|expected| (expected.as_str(), *expected)).collect();
         expect.insert(predicate, verdict(&field, &verdicts)?);
     }
     Ok(expect)
 }
 
-/// `holds` or `violated`. Many write `true`, which a test's `expect` would take.
+/// `holds`, `violated` or `not-seen`. Many write `true`, which a test's `expect` would take.
 fn verdict(field: &Field<'_>, verdicts: &[(&str, Expected)]) -> Result<Expected> {
     match field.node().value {
         ItemValue::Flag(holds) => {

@@ -100,6 +100,8 @@ pub enum Expected {
     Holds,
     /// At least one violation.
     Violated,
+    /// Nothing happens that the predicate is about.
+    NotSeen,
 }
 
 impl Expected {
@@ -108,6 +110,7 @@ impl Expected {
         match self {
             Expected::Holds => "holds",
             Expected::Violated => "violated",
+            Expected::NotSeen => "not-seen",
         }
     }
 }

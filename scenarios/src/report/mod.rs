@@ -210,11 +210,11 @@ impl Judgement {
         let mut judgement = if cut_short { Judgement::Inconclusive } else { Judgement::AsExpected };
         for (&predicate, &expected) in expect {
             match (verdicts.get(predicate), expected) {
-                (Verdict::Holds, Expected::Holds) | (Verdict::Violated(_), Expected::Violated) => {}
-                (Verdict::Inconclusive(_), _) => judgement = Judgement::Inconclusive,
-                (Verdict::Holds, Expected::Violated) | (Verdict::Violated(_), Expected::Holds) => {
-                    return Judgement::Contradicted;
-                }
+                (Verdict::Holds, Expected::Holds)
+                | (Verdict::Violated(_), Expected::Violated)
+                | (Verdict::NotSeen(_), Expected::NotSeen) => {}
+                (Verdict::Inconclusive(_) | Verdict::NotSeen(_), _) => judgement = Judgement::Inconclusive,
+                (Verdict::Holds | Verdict::Violated(_), _) => return Judgement::Contradicted,
             }
         }
         judgement

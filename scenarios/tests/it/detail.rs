@@ -122,9 +122,8 @@ fn clocks_run_as_the_history_read_them() {
     catalogue(|report, detail| {
         for event in report.history.events() {
             let (client, reading) = match &event.what {
-                EventKind::Clocks { client, reading } | EventKind::Granted { client, reading, .. } => {
-                    (client, reading)
-                }
+                EventKind::Clocks { client, reading }
+                | EventKind::Granted { client, reading: Some(reading), .. } => (client, reading),
                 _ => continue,
             };
             let host = report.scenario.clients[client.0 as usize].host;

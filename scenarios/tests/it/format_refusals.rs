@@ -84,7 +84,7 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
         (
             "[[faults]]",
             "[expect]\nP1 = \"fails\"\n[[faults]]",
-            "line 11: `expect.P1` must be one of `holds` and `violated`, not `fails` | hint: did you mean \"violated\"?",
+            "line 11: `expect.P1` must be one of `holds`, `violated` and `not-seen`, not `fails` | hint: did you mean \"violated\"?",
         ),
         (
             "\"work 1s\", \"release\"",

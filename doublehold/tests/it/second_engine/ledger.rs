@@ -190,7 +190,7 @@ impl Ledger<'_> {
             token,
             fencing,
             deadline,
-            reading,
+            reading: Some(reading),
             within: None,
         };
         self.tell(at, granted);

@@ -119,12 +119,21 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         found.push((example, shown));
     }
     let climate = prepared.inner().climate();
+    // Of what nobody asked for by name, only what was seen counts.
+    let is_skipped = |it: &Predicate| {
+        arguments.search.predicate.is_empty()
+            && scenario.expect.is_empty()
+            && tally.grants > 0
+            && tally.never_seen(*it).is_some()
+    };
+    let (skipped, asked) = asked.into_iter().partition(is_skipped);
     let findings = Findings {
         title: title(arguments, &scenario, weather),
         first: arguments.search.seed,
         nondeterminism: prepared.detect(tally.runs, PATIENCE)?,
         tally,
         asked,
+        skipped,
         bound,
         kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
         idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),

@@ -42,8 +42,12 @@ impl TimelineFile {
 
     /// Writes the figure beside its place.
     pub(crate) fn write(self, run: &Explained, detail: Detail) -> Result<Written, CliError> {
-        let view = View::from_run(run, Some(detail));
-        self.file.write(|output| self.form.write(&view, output))
+        self.write_view(&View::from_run(run, Some(detail)))
+    }
+
+    /// Writes a figure of what is drawn.
+    pub(crate) fn write_view(self, view: &View) -> Result<Written, CliError> {
+        self.file.write(|output| self.form.write(view, output))
     }
 }
 

@@ -70,7 +70,7 @@ fn every_field_of_the_list_and_of_a_judged_history_is_explained() {
     let mut judged = BTreeSet::new();
     for (run, _) in runs() {
         let history = &run.report.history;
-        let value = parsed(json::history(history, &judge(history)));
+        let value = parsed(json::history(history, &judge(history), &[]));
         judged.extend(value.as_object().expect("an object").keys().cloned());
     }
     let predicates = words(section(PAGE, "## A run"));
@@ -131,7 +131,7 @@ fn no_number_is_too_large_for_a_double_but_readings_of_wall_clocks() {
     for (run, trace) in runs() {
         check(&parsed(json::render_run(&run, "")), "");
         let history = &run.report.history;
-        check(&parsed(json::history(history, &judge(history))), "");
+        check(&parsed(json::history(history, &judge(history), &[])), "");
         trace.iter().for_each(|line| check(line, ""));
     }
 }

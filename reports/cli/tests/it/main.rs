@@ -17,6 +17,7 @@ mod explore;
 mod files;
 mod hints;
 mod json_page;
+mod judged;
 mod kit;
 mod listed;
 mod locks;

@@ -27,7 +27,8 @@ fn a_history_from_anywhere_is_judged_as_the_run_it_is_of() {
     let unbounded = header.replace("30000000000", "null");
     let ended = r#"{"at":9,"type":"run_ended","outcome":"completed"}"#;
     folder.write("quiet.jsonl", format!("{unbounded}\n{ended}\n"));
-    folder.doublehold(&["judge", "quiet.jsonl"]).prints(0);
+    // Nobody was granted anything: that is no pass.
+    folder.doublehold(&["judge", "quiet.jsonl"]).prints(3);
     folder.write("cut.jsonl", header);
     assert_text(
         folder.doublehold(&["judge", "cut.jsonl"]).prints(3),

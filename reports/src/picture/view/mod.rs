@@ -18,7 +18,7 @@ mod nodes;
 mod overlaps;
 
 pub use clocks::{ClockSeries, ClockStretch};
-use doublehold_history::{LockId, Predicate, TrueNs};
+use doublehold_history::{History, LockId, Predicate, TrueNs, Verdicts};
 use doublehold_scenarios::detail::{Detail, HostClocks, Message};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_text::clean;
@@ -126,35 +126,54 @@ impl View {
     pub fn from_run<'a>(run: impl Into<ShownRun<'a>>, detail: Option<Detail>) -> View {
         let told: ShownRun<'a> = run.into();
         let (report, facts) = (told.report, Facts::from_run(told));
-        let story = story::select(&facts);
         let detail = detail.unwrap_or_default();
         // A thread has its process's.
         let is_machine = |clocks: &HostClocks| report.scenario.process_of(clocks.host).is_none();
         let clocks: Vec<HostClocks> = detail.clocks.iter().filter(|it| is_machine(it)).cloned().collect();
-        let events = events::lines(&facts);
+        View {
+            claim: clean(&report.scenario.claim),
+            trace_hash: report.trace_hash.to_string(),
+            message_locks: messages::locks(&detail.messages, &report.scenario),
+            messages: messages::clean_messages(detail.messages),
+            epoch_ms: detail.epoch_ns / 1_000_000,
+            clocks: clocks::series(&clocks, detail.epoch_ns),
+            ..View::from_facts(&facts)
+        }
+    }
+
+    /// What there is to draw of a history: the clients' lanes, the double holds and the events.
+    pub fn from_history(history: &History, verdicts: &Verdicts) -> View {
+        View::from_facts(&Facts::from_history(history, verdicts))
+    }
+
+    /// What a history has, too: no claim, no messages and no clocks.
+    fn from_facts(facts: &Facts<'_>) -> View {
+        let story = story::select(facts);
+        let events = events::lines(facts);
+        let header = facts.run.history.header();
         let verdict = |(predicate, verdict): (Predicate, &doublehold_history::Verdict)| VerdictLine {
             predicate,
             name: predicate.name(),
             verdict: verdict.as_str(),
         };
         View {
-            scenario: clean(&report.scenario.name),
-            claim: clean(&report.scenario.claim),
-            seed: report.seed.to_string(),
-            trace_hash: report.trace_hash.to_string(),
-            verdicts: report.verdicts.iter().map(verdict).collect(),
-            ended: report.ended,
-            hosts: hosts(&facts),
-            lanes: Lanes::new(&facts),
-            account: account::account(&facts),
+            scenario: clean(&header.scenario),
+            claim: String::new(),
+            seed: header.seed.to_string(),
+            trace_hash: String::new(),
+            verdicts: facts.run.verdicts.iter().map(verdict).collect(),
+            ended: facts.run.ended,
+            hosts: hosts(facts),
+            lanes: Lanes::new(facts),
+            account: account::account(facts),
             story: story_lines(&story),
             left_out: super::left_out(&story),
-            evidence: evidence::lines(&facts, &events),
+            evidence: evidence::lines(facts, &events),
             events,
-            message_locks: messages::locks(&detail.messages, &report.scenario),
-            messages: messages::clean_messages(detail.messages),
-            epoch_ms: detail.epoch_ns / 1_000_000,
-            clocks: clocks::series(&clocks, detail.epoch_ns),
+            message_locks: Vec::new(),
+            messages: Vec::new(),
+            epoch_ms: 0,
+            clocks: Vec::new(),
         }
     }
 }

@@ -272,7 +272,7 @@ pub(crate) const RULES: &[Rule] = &[
 fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: CallId) -> Option<bool> {
     let (at, deadline, reading) = seen.all().find_map(|(at, what)| match what {
         EventKind::Granted { grant: granted, deadline, reading, .. } if *granted == grant => {
-            Some((at, *deadline, *reading))
+            Some((at, *deadline, (*reading)?))
         }
         _ => None,
     })?;
@@ -354,7 +354,7 @@ fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
     let offset = |client: ClientId| seen.report.scenario.hosts[seen.host_of(client).0].wall_offset_ns;
     let by_ns = u64::try_from(offset(later) - offset(who)).ok()?;
     let mut grants = seen.all().filter_map(|(_, what)| match what {
-        EventKind::Granted { client, deadline, reading, .. } => Some((*client, *deadline, *reading)),
+        EventKind::Granted { client, deadline, reading, .. } => Some((*client, *deadline, (*reading)?)),
         _ => None,
     });
     let ends = grants.find(|(client, ..)| *client == who)?.1?.reading_ns;

@@ -44,7 +44,7 @@ fn went_by(
         _ => None,
     })?;
     let Some(deadline) = deadline else { return Some(WentBy::NoDeadline) };
-    if reading.clock_ns(deadline.clock) >= deadline.reading_ns.into() {
+    if reading?.clock_ns(deadline.clock) >= deadline.reading_ns.into() {
         return Some(WentBy::PassedDeadline);
     }
     let asked = facts.asked_at(claim.grant)?;

@@ -25,7 +25,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 pub use changes::{Caveat, Change};
-use doublehold_history::{Predicate, TrueNs};
+use doublehold_history::{Predicate, TrueNs, Verdict};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
@@ -249,7 +249,7 @@ impl<'a, M: Engine<Prepared: Searchable> + Sync> Question<'a, M> {
         let scenario = &self.limit_patience(scenario);
         let prepared = self.many.prepare(scenario)?;
         let undecided = |run: &Summary| match self.target {
-            Target::Violates(predicate) => run.verdicts.get(predicate).as_str() == "inconclusive",
+            Target::Violates(predicate) => matches!(run.verdicts.get(predicate), Verdict::Inconclusive(_)),
             Target::Panics => false,
         };
         let outcome = |trial: &Trial| {
@@ -373,12 +373,13 @@ mod tests {
             for (trial, outcome) in asked.trials.iter().zip(&outcomes) {
                 let tried = trial.apply(&asked.limit_patience(&alone));
                 let run = LeanEngine.prepare(&tried).unwrap().judge(trial.seed);
-                let is_open =
-                    target != Target::Panics && run.verdicts.get(Predicate::LV).as_str() == "inconclusive";
+                let is_undecided =
+                    |predicate| matches!(run.verdicts.get(predicate), Verdict::Inconclusive(_));
+                let is_open = target != Target::Panics && is_undecided(Predicate::LV);
                 let expected = (target.is_in(&run), is_open, run.grants.count > 0);
                 assert_eq!((outcome.violated, outcome.undecided, outcome.granted), expected);
                 once += u32::from(run.grants.count == 1);
-                open += u32::from(run.verdicts.get(Predicate::LV).as_str() == "inconclusive");
+                open += u32::from(is_undecided(Predicate::LV));
             }
             assert!(once > 10 && open > 10, "{once} and {open} of {}", outcomes.len());
         }

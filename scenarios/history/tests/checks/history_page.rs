@@ -23,7 +23,7 @@ fn the_pages_example_is_a_history_with_the_verdicts_that_it_says() {
         verdicts.iter().filter(|(_, verdict)| !verdict.evidence().is_empty()).map(|(it, _)| it).collect();
     assert_eq!(violated, [Predicate::P1, Predicate::P3]);
     assert_eq!(verdicts.get(Predicate::WR).as_str(), "inconclusive");
-    assert_eq!(verdicts.overall(&history), Overall::Violated);
+    assert_eq!(verdicts.overall(&history, &[]), Overall::Violated);
 }
 
 /// One of each kind. A new kind is missing in `kinds_are_all_here` until it is here too.
@@ -42,7 +42,7 @@ fn one_of_each() -> Vec<EventKind> {
             token: String::new(),
             fencing,
             deadline,
-            reading,
+            reading: Some(reading),
             within: None,
         },
         EventKind::Refused { client, call, why: why.clone() },

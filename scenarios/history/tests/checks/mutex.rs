@@ -57,7 +57,7 @@ fn history(visits: &[Visit]) -> History {
                 token,
                 fencing: None,
                 deadline: None,
-                reading,
+                reading: Some(reading),
                 within: None,
             },
         );

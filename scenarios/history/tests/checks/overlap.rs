@@ -120,7 +120,9 @@ fn valid_after(history: &History, grant: CallId, seen: impl Fn(&doublehold_histo
         match event.what {
             EventKind::DeadlinePassed { grant: this, .. } if this == grant => valid = false,
             EventKind::Extended { grant: this, .. } if this == grant && place > start => valid = true,
-            EventKind::Granted { grant: this, deadline: Some(deadline), reading, .. } if this == grant => {
+            EventKind::Granted { grant: this, deadline: Some(deadline), reading: Some(reading), .. }
+                if this == grant =>
+            {
                 valid &= reading.clock_ns(deadline.clock) < deadline.reading_ns.into();
             }
             _ => {}
@@ -141,7 +143,8 @@ fn clock(history: &History, grant: CallId) -> ClockKind {
 
 fn reading(history: &History, client: ClientId, at: u64) -> Option<Reading> {
     history.events().iter().rev().find_map(|event| match event.what {
-        EventKind::Granted { client: this, reading, .. } | EventKind::Clocks { client: this, reading }
+        EventKind::Granted { client: this, reading: Some(reading), .. }
+        | EventKind::Clocks { client: this, reading }
             if this == client && event.at.0 == at =>
         {
             Some(reading)

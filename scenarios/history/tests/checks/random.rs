@@ -148,7 +148,7 @@ impl Builder {
             token: format!("{:02x}", grant.0),
             fencing: raw.flag.then_some(raw.other),
             deadline: deadline(raw),
-            reading: reading(raw.at),
+            reading: Some(reading(raw.at)),
             within: None,
         }
     }

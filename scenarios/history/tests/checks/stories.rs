@@ -121,7 +121,38 @@ fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing
         .at(5, EventKind::Unattributed { node: Some(NodeId(0)), lock: STOCK, why: why.clone() })
         .completes(9);
     assert_eq!(judge(&history).get(Predicate::WR), &Verdict::Inconclusive(why));
-    assert_eq!(verdicts(&history), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
+    assert_eq!(
+        verdicts(&history),
+        ["holds", "holds", "inconclusive", "inconclusive", "inconclusive", "holds"]
+    );
+}
+
+/// Nothing was granted; granted, and nothing read or written; and both.
+#[test]
+fn what_nobody_saw_is_not_said_to_hold() {
+    let doubts = |history: &History| -> Vec<Option<String>> {
+        let verdicts = judge(history);
+        verdicts.iter().map(|(_, verdict)| verdict.doubt().map(str::to_owned)).collect()
+    };
+    let watched = || {
+        let mut header = Story::bound(9_000).0.header().clone();
+        header.keys_watched = true;
+        Story(History::new(header))
+    };
+    let [nobody, nothing] = ["nobody was granted the lock", "nothing was read or written under the lock"];
+    let [nobody, nothing] = [nobody, nothing].map(|why| Some(why.to_owned()));
+    let quiet = watched().completes(9);
+    assert_eq!(doubts(&quiet), [nobody.clone(), nobody.clone(), nobody.clone(), nobody, None, None]);
+    assert_eq!(judge(&quiet).overall(&quiet, &[]), Overall::Inconclusive, "it shows nothing");
+    assert_eq!(judge(&quiet).overall(&quiet, &[Predicate::WR]), Overall::Holds, "that is seen");
+    let granted = watched().waits(0, (C1, 1)).granted(0, (C1, 1)).releases(5, (C1, 1)).completes(9);
+    assert_eq!(doubts(&granted), [None, None, nothing.clone(), nothing, None, None]);
+    assert_eq!(judge(&granted).overall(&granted, &[]), Overall::Holds, "nobody asked about data");
+    assert_eq!(judge(&granted).overall(&granted, &[Predicate::P3]), Overall::Inconclusive);
+    assert_eq!(judge(&granted).overall(&granted, &[Predicate::P1]), Overall::Holds);
+    // What was cut short is that, whatever was seen.
+    let cut = watched().0;
+    assert!(doubts(&cut).iter().all(|why| why.as_deref().is_some_and(|why| why.contains("cut short"))));
 }
 
 #[test]
@@ -135,15 +166,21 @@ fn a_history_whose_nodes_nobody_watched_says_nothing_about_their_keys() {
     let why = "nobody watched the keys of nodes: record `key_touched` whenever a release or an extension changes a key, and \
                say `\"keys_watched\":true` in the header";
     assert_eq!(judge(&unseen).get(Predicate::WR), &Verdict::Inconclusive(why.to_owned()));
-    assert_eq!(verdicts(&unseen), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
-    assert_eq!(judge(&unseen).overall(&unseen), Overall::Holds, "nobody promised to watch");
-    assert_eq!(verdicts(&story(true).completes(9)), ["holds"; 6]);
+    assert_eq!(
+        verdicts(&unseen),
+        ["holds", "holds", "inconclusive", "inconclusive", "inconclusive", "holds"]
+    );
+    assert_eq!(judge(&unseen).overall(&unseen, &[]), Overall::Holds, "nobody promised to watch");
+    assert_eq!(judge(&story(true).completes(9)).get(Predicate::WR), &Verdict::Holds);
 
     // Written before the header said so: somebody saw a key.
     let (client, node, op) = (C1, NodeId(0), KeyOp::Release);
     let touch =
         |held| EventKind::KeyTouched { client, node, lock: STOCK, by: CallId(1), held: CallId(held), op };
-    assert_eq!(verdicts(&story(false).at(6, touch(1)).completes(9)), ["holds"; 6]);
+    assert_eq!(
+        verdicts(&story(false).at(6, touch(1)).completes(9)),
+        ["holds", "holds", "inconclusive", "inconclusive", "holds", "holds"]
+    );
     let wrong = story(false).at(6, touch(2)).completes(9);
     assert_eq!(judge(&wrong).get(Predicate::WR).as_str(), "violated");
 }
@@ -566,6 +603,6 @@ fn verdicts_serialise_under_the_names_reports_use() {
     assert_eq!(json["P1"]["verdict"], "violated");
     assert_eq!(json["P1"]["because"][0]["kind"], "overlap");
     assert_eq!(json["P1"]["because"][0]["from"], 1_000_000);
-    assert_eq!(json["P3"]["verdict"], "holds");
+    assert_eq!(json["P3"]["verdict"], "not_seen");
     assert_eq!(json["LV"]["because"], "no bound stated");
 }

@@ -71,7 +71,7 @@ impl Story {
                 token,
                 fencing: None,
                 deadline,
-                reading: reading(ms),
+                reading: Some(reading(ms)),
                 within: None,
             },
         )

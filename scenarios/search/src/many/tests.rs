@@ -78,14 +78,22 @@ fn plain(sown: &Sown, seeds: impl Iterator<Item = u64>) -> Tally {
         let seeds = |word: &str| -> Vec<&Summary> {
             runs.iter().filter(|run| run.verdicts.get(predicate).as_str() == word).collect()
         };
-        let unsaid = seeds("inconclusive").first().map(|run| match run.verdicts.get(predicate) {
-            Verdict::Inconclusive(why) => (run.seed, why.clone()),
-            other => panic!("{other:?}"),
+        let not_seen = runs.iter().filter_map(|run| match run.verdicts.get(predicate) {
+            Verdict::NotSeen(why) => Some(*why),
+            _ => None,
         });
+        let not_seen: Vec<&'static str> = not_seen.collect();
+        let mut doubtful = runs.iter().filter_map(|run| match run.verdicts.get(predicate) {
+            Verdict::Inconclusive(why) => Some((run.seed, why.clone())),
+            _ => None,
+        });
+        let undecided = doubtful.clone().count() as u64;
+        let unsaid = doubtful.next();
         Count {
-            holds: seeds("holds").len() as u64,
+            holds: (seeds("holds").len() + not_seen.len()) as u64,
+            not_seen: not_seen.first().map(|why| (not_seen.len() as u64, *why)),
             violated: seeds("violated").len() as u64,
-            inconclusive: seeds("inconclusive").len() as u64,
+            inconclusive: undecided,
             first: seeds("violated").first().map(|run| run.seed),
             unsaid,
         }

@@ -68,7 +68,7 @@ fn expect(target: Target, run: &Report, others: &[Summary]) -> BTreeMap<Predicat
         let expected = match verdict {
             Verdict::Holds => Expected::Holds,
             Verdict::Violated(_) => Expected::Violated,
-            Verdict::Inconclusive(_) => continue,
+            Verdict::Inconclusive(_) | Verdict::NotSeen(_) => continue,
         };
         let is_same = |run: &Summary| run.verdicts.get(predicate).as_str() == expected.as_str();
         if target == Target::Violates(predicate) || others.iter().all(is_same) {

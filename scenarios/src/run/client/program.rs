@@ -289,7 +289,7 @@ impl<S: Stage> Client<'_, S> {
             token,
             fencing,
             deadline,
-            reading,
+            reading: Some(reading),
             within,
         });
         if let Some(deadline) = deadline {

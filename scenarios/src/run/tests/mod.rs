@@ -66,7 +66,7 @@ impl Client {
             token,
             fencing,
             deadline,
-            reading,
+            reading: Some(reading),
             within: None,
         });
     }

@@ -123,7 +123,7 @@ impl Batch {
         for (predicate, verdict) in run.verdicts.iter() {
             let outcome = self.predicates.entry(predicate).or_default();
             match verdict {
-                Verdict::Holds => {}
+                Verdict::Holds | Verdict::NotSeen(_) => {}
                 Verdict::Inconclusive(_) => {
                     outcome.undecided += 1;
                     mark(&mut outcome.doubts, self.runs);

@@ -71,7 +71,7 @@ impl Seen {
     pub(crate) fn grants(&self, client: &str) -> Vec<Granted> {
         let granted = |(at, what): (u64, &EventKind)| match what {
             EventKind::Granted { fencing, deadline, reading, .. } => {
-                Some(Granted { at, fencing: *fencing, deadline: *deadline, reading: *reading })
+                Some(Granted { at, fencing: *fencing, deadline: *deadline, reading: (*reading)? })
             }
             _ => None,
         };

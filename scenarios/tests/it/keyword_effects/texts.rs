@@ -20,12 +20,16 @@ pub(crate) const WORDS: &[Word] = &[
     ("story", || said("story", "what happens").story == "what happens"),
     ("expect.P1=holds", || expected(Predicate::P1, "holds")),
     ("expect.P1=violated", || expected(Predicate::P1, "violated")),
+    ("expect.P1=not-seen", || unseen(Predicate::P1)),
     ("expect.P2=holds", || expected(Predicate::P2, "holds")),
     ("expect.P2=violated", || expected(Predicate::P2, "violated")),
+    ("expect.P2=not-seen", || unseen(Predicate::P2)),
     ("expect.P3=holds", || expected(Predicate::P3, "holds")),
     ("expect.P3=violated", || expected(Predicate::P3, "violated")),
+    ("expect.P3=not-seen", || unseen(Predicate::P3)),
     ("expect.P4=holds", || expected(Predicate::P4, "holds")),
     ("expect.P4=violated", || expected(Predicate::P4, "violated")),
+    ("expect.P4=not-seen", || unseen(Predicate::P4)),
     ("expect.WR=holds", || expected(Predicate::WR, "holds")),
     ("expect.WR=violated", || expected(Predicate::WR, "violated")),
     ("expect.LV=holds", || expected(Predicate::LV, "holds")),
@@ -84,6 +88,17 @@ fn expected(predicate: Predicate, word: &str) -> bool {
     let contradicted = |calm| judged(predicate, word, calm) == Judgement::Contradicted;
     let calm = word == "holds";
     as_expected(calm) && contradicted(!calm)
+}
+
+/// Nobody asks for the lock in one of them, and in the other it is granted, and a row is read and written.
+fn unseen(predicate: Predicate) -> bool {
+    let key = format!("expect.{predicate}");
+    let judged = |program: &str| {
+        let sets = [(key.as_str(), "not-seen"), ("clients.0.program", program)];
+        run(ONE, &sets, 1).report.judgement()
+    };
+    judged("['work 1s']") == Judgement::AsExpected
+        && judged("['acquire', 'read', 'write', 'release']") == Judgement::Contradicted
 }
 
 fn liveness(sets: &[(&str, &str)]) -> &'static str {

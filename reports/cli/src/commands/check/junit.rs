@@ -15,6 +15,11 @@ pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
         suite.set_system_out(not_asked);
     }
     suite.add_test_cases(targets.chain([Target::Panics]).map(|target| case(findings, target)));
+    suite.add_test_cases(findings.skipped.iter().map(|predicate| {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(findings.skipped_words(*predicate).unwrap_or_default());
+        named(Target::Violates(*predicate), status)
+    }));
     let mut report = Report::new("doublehold check");
     report.add_test_suite(suite);
     report.to_string()
@@ -33,6 +38,10 @@ fn case(findings: &Findings, target: Target) -> TestCase {
             }
         },
     };
+    named(target, status)
+}
+
+fn named(target: Target, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name_of(target), status);
     case.set_classname("doublehold.check");
     case
@@ -75,6 +84,7 @@ mod tests {
             first: Seed(1),
             tally: Tally { runs: 32, grants: 64, ..tally },
             asked: vec![Predicate::P1, Predicate::P2, Predicate::P3],
+            skipped: Vec::new(),
             bound: None,
             nondeterminism: None,
             kinds: Vec::new(),
