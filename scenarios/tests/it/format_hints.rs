@@ -91,7 +91,7 @@ fn a_fault_under_another_name_is_told_the_word_for_it() {
 #[test]
 fn a_verdict_that_is_stated_as_a_flag_is_told_the_word_for_it() {
     let stated = |value: &str| refusal(&[("# scripts", &format!("[expect]\nP1 = {value}"))]);
-    let must = "line 8: `expect.P1` must be one of `holds` and `violated`";
+    let must = "line 8: `expect.P1` must be one of `holds`, `violated` and `not-seen`";
     assert_eq!(stated("true"), format!("{must}, not `true` | hint: did you mean \"holds\"?"));
     assert_eq!(stated("false"), format!("{must}, not `false` | hint: did you mean \"violated\"?"));
     assert_eq!(stated("\"fails\""), format!("{must}, not `fails` | hint: did you mean \"violated\"?"));
