@@ -106,7 +106,7 @@ pub enum Says {
 
 /// A prediction of a predicate over many seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Prediction {
     /// It holds from every seed.
     Holds,
@@ -114,6 +114,8 @@ pub enum Prediction {
     Violated,
     /// It is violated from some seeds, and not from all.
     Sometimes,
+    /// Nothing happens that it is about: nobody is granted the lock, or nothing is read or written.
+    NotSeen,
 }
 
 impl Prediction {
@@ -123,6 +125,7 @@ impl Prediction {
             Prediction::Holds => "holds",
             Prediction::Violated => "violated",
             Prediction::Sometimes => "sometimes",
+            Prediction::NotSeen => "not-seen",
         }
     }
 }
@@ -152,6 +155,29 @@ pub struct Threshold {
     /// seed, such as delays.
     #[serde(default)]
     pub tolerance: f64,
+    /// The side on which nothing is seen of the predicate, if there is one: nothing holds there, and the reason is that
+    /// something else cannot happen any more.
+    pub not_seen: Option<NotSeen>,
+}
+
+/// A side of a threshold on which nothing is seen of the predicate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotSeen {
+    /// Which side.
+    pub side: Ends,
+    /// What cannot happen there, in a few words: `c1 is refused`.
+    pub why: String,
+}
+
+/// The sides of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ends {
+    /// Values below it.
+    Below,
+    /// Values above it.
+    Above,
 }
 
 /// One key, or several that get the same value.
@@ -279,6 +305,9 @@ struct RawClaim {
     note: Option<String>,
     #[serde(default)]
     runs: Vec<RunCase>,
+    /// Runs just outside of what the note says: each would refute it, if it said more.
+    #[serde(default)]
+    attacks: Vec<RunCase>,
     #[serde(default)]
     thresholds: Vec<Threshold>,
     #[serde(default)]
@@ -320,11 +349,17 @@ pub fn claims() -> Result<Vec<DebateClaim>, BadClaims> {
 
 /// A claim as meant.
 fn claim(topic: &'static Topic, typed: RawClaim) -> Result<DebateClaim, String> {
-    let RawClaim { id, claim, who, r#where, note, runs, thresholds, measures, not_yet, needs } = typed;
+    let RawClaim { id, claim, who, r#where, note, runs, attacks, thresholds, measures, not_yet, needs } =
+        typed;
     if !topic.letters.iter().any(|letter| id.starts_with(letter)) {
         return Err(format!("a claim of `{}` has a number that begins with {:?}", topic.name, topic.letters));
     }
-    let runs = runs.into_iter().map(DebateCase::Run);
+    let attack = |mut run: RunCase| {
+        let about = run.setup.about.take().unwrap_or_default();
+        run.setup.about = Some(format!("beyond what is said here: {about}"));
+        run
+    };
+    let runs = runs.into_iter().chain(attacks.into_iter().map(attack)).map(DebateCase::Run);
     let thresholds = thresholds.into_iter().map(DebateCase::Threshold);
     let cases: Vec<DebateCase> =
         runs.chain(thresholds).chain(measures.into_iter().map(DebateCase::Measure)).collect();

@@ -30,12 +30,12 @@ mod tally;
 mod threshold;
 
 pub use claims::{
-    BadClaims, DebateCase, DebateClaim, Measure, Missing, NotYet, Prediction, RunCase, Says, Threshold,
-    claims,
+    BadClaims, DebateCase, DebateClaim, Ends, Measure, Missing, NotSeen, NotYet, Prediction, RunCase, Says,
+    Threshold, claims,
 };
 pub use figure::Figure;
 pub use posts::{Paragraph, Post, posts};
 pub use rows::{BadCase, CaseOutcome, ClaimRow, Measured, VerdictCount, cases, rows};
 pub use selection::{Selection, UnknownClaim};
 pub use tally::{AuthorTally, tallies};
-pub use threshold::{Flip, Side};
+pub use threshold::{Flip, NoFlip, Side};

@@ -5,13 +5,15 @@
 
 use std::num::NonZeroUsize;
 
-use doublehold_history::Predicate;
-use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::{Engine, PrepareError, Prepared, ScenarioError, SimEngine, catalog, pool};
+use doublehold_history::{Predicate, Verdict};
+use doublehold_scenarios::report::{Report, Summary};
+use doublehold_scenarios::{
+    Engine, PrepareError, Prepared, PreparedSim, ScenarioError, SimEngine, catalog, pool,
+};
 use thiserror::Error;
 
 use crate::claims::{DebateCase, DebateClaim, Measure, Prediction, RunCase, Says, Setup, Threshold};
-use crate::threshold::{self, Flip, Side};
+use crate::threshold::{self, Flip, NoFlip, Side};
 
 /// The seeds of a case that does not say how many: enough that a verdict that hangs on the delays shows as one.
 const SEEDS: u64 = 20;
@@ -48,8 +50,8 @@ pub struct CaseOutcome<'a> {
 pub enum Measured<'a> {
     /// The verdicts of all seeds, for each predicate of which something was predicted.
     Verdicts(&'a RunCase, Vec<(Predicate, Prediction, VerdictCount)>),
-    /// The place where the verdict turned; or the two ends, if it did not.
-    Flip(&'a Threshold, Result<Flip, [Side; 2]>),
+    /// The place where the verdict turned; or why there is none.
+    Flip(&'a Threshold, Result<Flip, NoFlip>),
     /// The figure; `None` if no run had one.
     Figure(&'a Measure, Option<f64>),
 }
@@ -61,6 +63,8 @@ pub struct VerdictCount {
     pub holds: u64,
     /// Those in which it is violated.
     pub violated: u64,
+    /// Those in which nothing happened that it is about.
+    pub not_seen: u64,
     /// Those that were cut short, or in which a fault never struck.
     pub undecided: u64,
 }
@@ -69,10 +73,11 @@ impl VerdictCount {
     fn from_runs(runs: &[Summary], predicate: Predicate) -> VerdictCount {
         let mut count = VerdictCount::default();
         for run in runs {
-            match run.verdicts.get(predicate).as_str() {
-                "holds" => count.holds += 1,
-                "violated" => count.violated += 1,
-                _ => count.undecided += 1,
+            match run.verdicts.get(predicate) {
+                Verdict::Holds => count.holds += 1,
+                Verdict::Violated(_) => count.violated += 1,
+                Verdict::NotSeen(_) => count.not_seen += 1,
+                Verdict::Inconclusive(_) => count.undecided += 1,
             }
         }
         count
@@ -80,7 +85,7 @@ impl VerdictCount {
 
     /// All runs.
     pub fn runs(self) -> u64 {
-        self.holds + self.violated + self.undecided
+        self.holds + self.violated + self.not_seen + self.undecided
     }
 
     /// True if this is what was predicted. A run that decided nothing confirms nothing.
@@ -89,12 +94,15 @@ impl VerdictCount {
             Prediction::Holds => self.holds == self.runs(),
             Prediction::Violated => self.violated == self.runs(),
             Prediction::Sometimes => self.violated > 0 && self.holds > 0,
+            Prediction::NotSeen => self.not_seen == self.runs(),
         }
     }
 
-    /// True if a statement is confirmed, false if it is refuted; `None` if undecided runs leave it open.
+    /// True if a statement is confirmed, false if it is refuted; `None` if undecided runs leave it open, or no run
+    /// shows anything of the predicate.
     pub fn confirms(self, says: Says) -> Option<bool> {
-        let violated = if self.violated > 0 { Some(true) } else { (self.undecided == 0).then_some(false) };
+        let all_hold = self.undecided == 0 && self.holds > 0;
+        let violated = if self.violated > 0 { Some(true) } else { all_hold.then_some(false) };
         match says {
             Says::Violated => violated,
             Says::Holds => violated.map(|violated| !violated),
@@ -107,7 +115,7 @@ impl CaseOutcome<'_> {
     pub fn as_expected(&self) -> bool {
         match &self.measured {
             Measured::Verdicts(_, counts) => counts.iter().all(|(_, expected, count)| count.is(*expected)),
-            Measured::Flip(threshold, flip) => flip.is_ok_and(|flip| flip.is_at(threshold)),
+            Measured::Flip(threshold, flip) => flip.as_ref().is_ok_and(|flip| flip.is_at(threshold)),
             Measured::Figure(measure, value) => value.is_some_and(|value| {
                 measure.at_most.is_none_or(|most| value <= most)
                     && measure.at_least.is_none_or(|least| value >= least)
@@ -153,6 +161,11 @@ enum Refused {
     Scenario(#[from] ScenarioError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
+    #[error(
+        "`{scenario}` at {value} shows nothing of the predicate: choose an end at which two clients want the lock at \
+         once, or state the side under `not_seen`"
+    )]
+    Hollow { scenario: String, value: String },
 }
 
 /// The number of cases of such claims: of how many a caller of [`rows`] hears.
@@ -194,7 +207,7 @@ fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
     let seeds = case.seeds();
     let measured = match case {
         DebateCase::Run(run) => {
-            let runs = runs(&run.setup, &[], seeds)?;
+            let runs = runs(&run.setup, seeds)?;
             let counted =
                 |(&predicate, &expected)| (predicate, expected, VerdictCount::from_runs(&runs, predicate));
             Measured::Verdicts(run, run.expect.iter().map(counted).collect())
@@ -204,25 +217,33 @@ fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
                 let text = threshold.text(value);
                 let changes: Vec<(&str, &str)> =
                     threshold.keys().into_iter().map(|key| (key, text.as_str())).collect();
-                Ok::<_, Refused>(Side::from_runs(
-                    threshold.predicate,
-                    &runs(&threshold.setup, &changes, seeds)?,
-                ))
+                let prepared = prepare(&threshold.setup, &changes)?;
+                let reports: Vec<Report> = (1..=seeds).map(|seed| prepared.run(seed)).collect();
+                Ok::<_, Refused>(Side::from_runs(threshold.predicate, &reports))
             })?;
+            if let Err(NoFlip::Hollow { value, .. }) = flip {
+                let scenario = threshold.setup.scenario.clone();
+                return Err(Refused::Hollow { scenario, value: threshold.number(value) });
+            }
             Measured::Flip(threshold, flip)
         }
         DebateCase::Measure(measure) => {
-            let runs = runs(&measure.setup, &[], seeds)?;
+            let runs = runs(&measure.setup, seeds)?;
             Measured::Figure(measure, measure.figure.value_over_runs(&runs))
         }
     };
     Ok(CaseOutcome { case, measured })
 }
 
-/// The runs of a scenario with such changes besides its own, from the first seeds.
-fn runs(setup: &Setup, changes: &[(&str, &str)], seeds: u64) -> Result<Vec<Summary>, Refused> {
+/// The runs of a scenario, from the first seeds.
+fn runs(setup: &Setup, seeds: u64) -> Result<Vec<Summary>, Refused> {
+    let prepared = prepare(setup, &[])?;
+    Ok((1..=seeds).map(|seed| prepared.judge(seed)).collect())
+}
+
+/// A scenario with such changes besides its own.
+fn prepare(setup: &Setup, changes: &[(&str, &str)]) -> Result<PreparedSim, Refused> {
     let mut sets = setup.sets();
     sets.extend(changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
-    let prepared = SimEngine.prepare(&catalog::load(&setup.scenario, &sets)?)?;
-    Ok((1..=seeds).map(|seed| prepared.judge(seed)).collect())
+    Ok(SimEngine.prepare(&catalog::load(&setup.scenario, &sets)?)?)
 }

@@ -95,7 +95,10 @@ fn a_verdict_that_is_stated_as_a_flag_is_told_the_word_for_it() {
     assert_eq!(stated("true"), format!("{must}, not `true` | hint: did you mean \"holds\"?"));
     assert_eq!(stated("false"), format!("{must}, not `false` | hint: did you mean \"violated\"?"));
     assert_eq!(stated("\"fails\""), format!("{must}, not `fails` | hint: did you mean \"violated\"?"));
-    assert_eq!(stated("\"maybe\""), format!("{must}, not `maybe` | hint: known are `holds`, `violated` and `not-seen`"));
+    assert_eq!(
+        stated("\"maybe\""),
+        format!("{must}, not `maybe` | hint: known are `holds`, `violated` and `not-seen`")
+    );
 }
 
 #[test]

@@ -91,3 +91,16 @@ fn the_paragraphs_of_the_posts_name_claims_that_there_are() {
         }
     }
 }
+
+/// A note that once said more than is so has a run just outside of what it says now.
+#[test]
+fn findings_that_said_too_much_have_attacks() {
+    let claims = claims().unwrap();
+    for id in ["Q2", "S3", "C18"] {
+        let claim = claims.iter().find(|claim| claim.id == id).expect("a claim of this number");
+        let is_attack = |case: &&DebateCase| {
+            case.setup().about.as_ref().is_some_and(|about| about.starts_with("beyond what is said here: "))
+        };
+        assert!(claim.cases.iter().flatten().any(|case| is_attack(&case)), "{id}");
+    }
+}

@@ -18,7 +18,7 @@ fn undecided_runs_confirm_nothing() {
     let open = VerdictCount { holds: 19, undecided: 1, ..VerdictCount::default() };
     assert!(decided.is(Prediction::Holds) && !open.is(Prediction::Holds));
     assert_eq!((decided.confirms(Says::Holds), open.confirms(Says::Holds)), (Some(true), None));
-    let some = VerdictCount { holds: 18, violated: 1, undecided: 1 };
+    let some = VerdictCount { holds: 18, violated: 1, not_seen: 0, undecided: 1 };
     assert!(some.is(Prediction::Sometimes) && !some.is(Prediction::Violated));
     assert_eq!((some.confirms(Says::Holds), some.confirms(Says::Violated)), (Some(false), Some(true)));
 }

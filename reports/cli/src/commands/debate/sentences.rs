@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_debate::{
-    CaseOutcome, ClaimRow, DebateCase, Flip, Measured, Prediction, Side, Threshold, VerdictCount,
+    CaseOutcome, ClaimRow, DebateCase, Flip, Measured, NoFlip, Prediction, Side, Threshold, VerdictCount,
 };
 use doublehold_history::Predicate;
 use doublehold_text::{list, shell};
@@ -49,6 +49,7 @@ fn word(expected: Prediction) -> &'static str {
         Prediction::Holds => "holds",
         Prediction::Violated => "violated",
         Prediction::Sometimes => "violated in some runs",
+        Prediction::NotSeen => "not seen",
     }
 }
 
@@ -59,14 +60,7 @@ pub(super) fn measurement_words(outcome: &CaseOutcome<'_>) -> String {
             groups(counts.iter().map(|(predicate, _, count)| (*predicate, count_words(*count))))
         }
         Measured::Flip(threshold, Ok(flip)) => flip_words(threshold, *flip),
-        Measured::Flip(threshold, Err([below, above])) => format!(
-            "{} does not turn: at {} {}, at {} {}",
-            threshold.predicate,
-            threshold.number(threshold.low),
-            side(*below),
-            threshold.number(threshold.high),
-            side(*above)
-        ),
+        Measured::Flip(threshold, Err(why)) => no_flip_words(threshold, why),
         Measured::Figure(measure, Some(value)) => {
             format!("{} {}", measure.figure.as_str(), measure.figure.text(*value))
         }
@@ -75,21 +69,41 @@ pub(super) fn measurement_words(outcome: &CaseOutcome<'_>) -> String {
 }
 
 fn flip_words(threshold: &Threshold, flip: Flip) -> String {
-    let above = if flip.below == Side::Holds { Side::Violated } else { Side::Holds };
+    let why = threshold.not_seen.as_ref().map_or(String::new(), |stated| format!(": {}", stated.why));
     format!(
-        "{} {} up to {}, {} from {}",
+        "{} {} up to {}, {} from {}{why}",
         threshold.predicate,
         side(flip.below),
         threshold.number(flip.last),
-        side(above),
+        side(flip.above),
         threshold.number(flip.first)
     )
+}
+
+fn no_flip_words(threshold: &Threshold, why: &NoFlip) -> String {
+    let Threshold { predicate, low, high, .. } = threshold;
+    match why {
+        NoFlip::Ends([below, above]) => format!(
+            "{predicate} does not turn: at {} {}, at {} {}",
+            threshold.number(*low),
+            side(*below),
+            threshold.number(*high),
+            side(*above)
+        ),
+        NoFlip::TurnsBack(value, is) => {
+            format!("{predicate} turns more than once: at {} {}", threshold.number(*value), side(*is))
+        }
+        NoFlip::Hollow { value } => {
+            format!("nothing is seen of {predicate} at {}", threshold.number(*value))
+        }
+    }
 }
 
 fn side(side: Side) -> &'static str {
     match side {
         Side::Holds => "holds",
         Side::Violated => "violated",
+        Side::NotSeen => "not seen",
         Side::Mixed => "violated in some runs",
     }
 }
@@ -106,9 +120,14 @@ fn count_words(count: VerdictCount) -> String {
     match count {
         VerdictCount { holds, .. } if holds == runs => "holds".to_owned(),
         VerdictCount { violated, .. } if violated == runs => "violated".to_owned(),
-        VerdictCount { undecided: 0, violated, .. } => format!("violated in {violated} of {runs}"),
-        VerdictCount { undecided, violated, .. } => {
-            format!("violated in {violated} of {runs}, undecided in {undecided}")
+        VerdictCount { not_seen, .. } if not_seen == runs => "not seen".to_owned(),
+        VerdictCount { violated, not_seen, undecided, .. } => {
+            let some = |count: u64, word: &str| match count {
+                0 => String::new(),
+                _ => format!(", {word} in {count}"),
+            };
+            let rest = some(not_seen, "not seen") + &some(undecided, "undecided");
+            format!("violated in {violated} of {runs}{rest}")
         }
     }
 }
