@@ -48,9 +48,9 @@ impl Side {
     }
 }
 
-/// True if a run could have violated a predicate: two clients wanted the lock at once, and both got it or one asked only
-/// once (P1, P2); something was written under one of two grants (P3, P4); a key was changed (WR); or somebody asked for
-/// the lock (LV).
+/// True if a run could have violated a predicate: two clients wanted the lock at once, and both got it or one asked
+/// only once (P1, P2); something was written under one of two grants (P3, P4); a key was changed (WR); or somebody
+/// asked for the lock (LV).
 fn is_seen(predicate: Predicate, report: &Report) -> bool {
     let history = &report.history;
     let events = || history.events().iter();

@@ -119,7 +119,9 @@ impl Scan {
                     running.valid_since.get_or_insert(at);
                 }
             }
-            EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
+            EventKind::ReleaseCalled { grant, .. }
+            | EventKind::ExpiryNoticed { grant, .. }
+            | EventKind::Abandoned { grant, .. } => {
                 if let Some(&claim) = self.by_grant.get(grant) {
                     self.end(claim, at, false);
                 }

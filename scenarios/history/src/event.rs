@@ -1,8 +1,8 @@
 //! What can happen in a history: one [`EventKind`] per thing a client or the resource did.
 //!
-//! Assumes true time in nanoseconds since the world began, which no client can read; what clients *can* read
-//! is a [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header).
-//! Not modelled here: packets, Redis commands, faults as such. Those are the trace's business.
+//! Assumes true time in nanoseconds since the world began, which no client can read; what clients *can* read is a
+//! [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header). Not here: packets, Redis
+//! commands, faults as such.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,7 @@ pub struct Event {
 
 /// What a client, the resource or the run did.
 ///
-/// Every acquire call has its own [`CallId`], whether it ends granted or not, and every later event of that
-/// call carries it.
+/// Every acquire call has its own [`CallId`], granted or not, and every later event of that call carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EventKind {
@@ -50,13 +49,11 @@ pub enum EventKind {
         deadline: Option<Deadline>,
         /// What the client's clocks read when acquire returned, if somebody recorded that.
         reading: Option<Reading>,
-        /// The grant of this client's that it takes again: one hold, of as many grants as are nested. None, and not
-        /// written, where it had none.
+        /// The grant of this client's that it takes again, if it had one: one hold, of as many grants as are nested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         within: Option<CallId>,
     },
-    /// Acquire returned refused. The wait goes on until [`EventKind::Granted`], [`EventKind::GaveUp`] or
-    /// [`EventKind::Died`]: retries are one wait.
+    /// Acquire returned refused. Retries are one wait: it ends when the client is granted the lock, gives up or dies.
     Refused {
         /// Who asked.
         client: ClientId,
@@ -106,6 +103,13 @@ pub enum EventKind {
         grant: CallId,
         /// The lock's reason.
         why: String,
+    },
+    /// The client is done with the lock, does not give it back, and its process runs on: the claim ends.
+    Abandoned {
+        /// Who held it.
+        client: ClientId,
+        /// The grant that nobody believes in any more.
+        grant: CallId,
     },
     /// The client called release: the claim ends, whatever the answer.
     ReleaseCalled {
@@ -256,6 +260,7 @@ impl EventKind {
             | EventKind::ExpiryNoticed { grant, .. }
             | EventKind::Extended { grant, .. }
             | EventKind::ExtendFailed { grant, .. }
+            | EventKind::Abandoned { grant, .. }
             | EventKind::ReleaseCalled { grant, .. }
             | EventKind::ReleaseReturned { grant, .. }
             | EventKind::GaveUp { call: grant, .. }
@@ -284,6 +289,7 @@ impl EventKind {
             | EventKind::ExpiryNoticed { client, .. }
             | EventKind::Extended { client, .. }
             | EventKind::ExtendFailed { client, .. }
+            | EventKind::Abandoned { client, .. }
             | EventKind::ReleaseCalled { client, .. }
             | EventKind::ReleaseReturned { client, .. }
             | EventKind::Died { client }

@@ -160,6 +160,7 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
     let what = match (it.op, it.by_granted) {
         (KeyOp::Release, true) => format!("release of grant {by}"),
         (KeyOp::Release, false) => format!("cleaning up after attempt {by}, which was not granted,"),
+        (KeyOp::Extend, true) if !it.was_granted => format!("acquire call {by}"),
         (KeyOp::Extend, true) => format!("extension of grant {by}"),
         (KeyOp::Extend, false) => format!("attempt {by}, which was not granted,"),
     };

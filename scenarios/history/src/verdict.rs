@@ -339,6 +339,8 @@ pub struct WrongKey {
     pub by: CallId,
     /// Whether that was ever granted: if not, the command cleaned up after a failed attempt.
     pub by_granted: bool,
+    /// Whether it had been granted by then: if not, the command was part of the acquire itself.
+    pub was_granted: bool,
     /// The grant whose token the key held.
     pub held: CallId,
     /// Its client, if the history says.

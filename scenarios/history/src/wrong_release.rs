@@ -4,7 +4,7 @@
 //! nothing holds. Nor does anything hold where nobody watched nodes, as in most systems in production. Two grants that
 //! share one token are still two grants: a release that matched by accident is wrong.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::event::{CallId, ClientId, EventKind};
 use crate::history::History;
@@ -17,15 +17,17 @@ pub fn wrong_release(history: &History) -> Verdict {
     // Mostly there is nothing to find, and then nobody needs to know whose grants they are.
     let mut grants = None;
     let mut findings = Findings::new(Predicate::WR);
-    for event in history.events() {
+    for (place, event) in history.events().iter().enumerate() {
         let EventKind::KeyTouched { client, node, lock, by, held, op } = event.what else { continue };
         if by == held {
             continue;
         }
         let grants = grants.get_or_insert_with(|| Grants::from_history(history));
         let held_client = grants.owners.get(&held).copied();
-        let by_granted = grants.granted.contains(&by);
-        let wrong = WrongKey { at: event.at, node, lock, op, client, by, by_granted, held, held_client };
+        let by_granted = grants.granted.contains_key(&by);
+        let was_granted = grants.granted.get(&by).is_some_and(|granted| *granted < place);
+        let wrong =
+            WrongKey { at: event.at, node, lock, op, client, by, by_granted, was_granted, held, held_client };
         if findings.push(Evidence::WrongKey(wrong)).is_break() {
             break;
         }
@@ -57,17 +59,17 @@ fn unattributed_change(history: &History) -> Option<String> {
     })
 }
 
-/// Whose calls there were, and which of them were granted.
+/// Whose calls there were, and which of them were granted: at which place in the history.
 struct Grants {
     owners: HashMap<CallId, ClientId>,
-    granted: HashSet<CallId>,
+    granted: HashMap<CallId, usize>,
 }
 
 impl Grants {
     fn from_history(history: &History) -> Self {
         let events = || history.events().iter().map(|event| &event.what);
-        let granted = events().filter_map(|what| match what {
-            EventKind::Granted { grant, .. } => Some(*grant),
+        let granted = events().enumerate().filter_map(|(place, what)| match what {
+            EventKind::Granted { grant, .. } => Some((*grant, place)),
             _ => None,
         });
         let owners = events().filter_map(|what| Some((what.call()?, what.client()?)));

@@ -249,9 +249,9 @@ impl Recorder {
         self.inconclusive(why);
     }
 
-    /// Whether the client still claims a lock.
-    pub(crate) fn claims(&self, client: ClientId) -> bool {
-        self.lock().claimants.has(client)
+    /// The grants by which a client still claims a lock, in the order granted.
+    pub(crate) fn claims(&self, client: ClientId) -> Vec<CallId> {
+        self.lock().claimants.of(client)
     }
 
     /// Something a reader must know that no verdict says.

@@ -31,6 +31,7 @@ mod several;
 mod steps;
 mod subject;
 mod suspension;
+mod thread_ends;
 mod threads;
 mod waits;
 mod weather;

@@ -187,5 +187,8 @@ fn changed_wrong_key(facts: &Facts<'_>, it: &ChangedWrongKey) -> String {
 fn left_behind(facts: &Facts<'_>, it: &LeftBehind) -> String {
     let (name, nodes) = (facts.host(it.client), facts.host_list(&it.nodes));
     let long = if it.outlives_lease { " for longer than its lease" } else { "" };
-    format!("{name}'s process is gone, and its key stays on {nodes}{long}")
+    match it.is_abandoned {
+        true => format!("{name} left the lock without giving it back, and its key stays on {nodes}{long}"),
+        false => format!("{name}'s process is gone, and its key stays on {nodes}{long}"),
+    }
 }

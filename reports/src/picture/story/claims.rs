@@ -87,6 +87,12 @@ impl ClaimEvents<'_> {
                 let words = format!("{name} calls release{of}");
                 self.end_claim(at, *client, *grant, words, Rank::Effect);
             }
+            EventKind::Abandoned { client, grant } => {
+                let name = self.facts.client(*client);
+                let lock = self.facts.the_lock(self.facts.lock_of(*grant));
+                let words = format!("{name} leaves {lock} without giving it back, and its process runs on");
+                self.end_claim(at, *client, *grant, words, Rank::Effect);
+            }
             EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
                 let lock = self.facts.the_lock(self.facts.lock_of(*grant));
                 let words = format!("{} learns that it no longer held {lock}", self.facts.client(*client));

@@ -66,6 +66,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
             format!("{name} extends {}{}", of(*grant), until.unwrap_or_default())
         }
         EventKind::ExtendFailed { grant, why, .. } => format!("{name} cannot extend {}: {why}", of(*grant)),
+        EventKind::Abandoned { grant, .. } => format!("{name} leaves {} without giving it back", of(*grant)),
         EventKind::ReleaseCalled { grant, .. } => format!("{name} calls release of {}", of(*grant)),
         EventKind::ReleaseReturned { grant, outcome, .. } => {
             let outcome = match outcome {

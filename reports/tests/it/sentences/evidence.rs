@@ -38,7 +38,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r#"^(?<who>\w+)'s extension of grant (?<by>\d+) changed the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
+        says: r#"^(?<who>\w+)'s (?<call>extension of grant|acquire call) (?<by>\d+) changed the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
         holds: touches::wrong_extension,
     },
     Rule {

@@ -77,7 +77,8 @@ pub(crate) fn wrong_extension(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool
     let granted = seen.claims.iter().any(|claim| (claim.client, claim.grant) == (who, by));
     let whose = keys(seen, node, held).any(|key| key.client == holder);
     let changed = is_there(seen, node, held, touch.at) || replaced(seen, &touch);
-    Some(granted && whose && changed && executed(seen, &touch) && by != held)
+    let named = (&it["call"] == "acquire call") != was_granted(seen, &touch);
+    Some(granted && named && whose && changed && executed(seen, &touch) && by != held)
 }
 
 pub(crate) fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {

@@ -39,7 +39,7 @@ pub enum Finding {
     },
     /// A client changed a key that held another grant's token.
     ChangedWrongKey(ChangedWrongKey),
-    /// A process is gone, and its key keeps others out.
+    /// A process is gone, or a thread left the lock, and its key keeps others out.
     LeftBehind(LeftBehind),
     /// A client refused a grant that came too late: the lock saw it by itself.
     RefusedLate {
@@ -242,13 +242,15 @@ pub enum WrongChange {
     MovedExpiry(Option<LeftBehind>),
 }
 
-/// A process that is gone, and its key that keeps others out.
+/// A process that is gone, or a thread that left the lock, and its key that keeps others out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// The client that is gone.
+    /// The client whose key it is.
     pub client: HostIndex,
     /// The nodes on which its key stays.
     pub nodes: Vec<HostIndex>,
+    /// True if the process runs on, and a thread of it left the lock without giving it back.
+    pub is_abandoned: bool,
     /// True if the key outlives its lease.
     pub outlives_lease: bool,
 }

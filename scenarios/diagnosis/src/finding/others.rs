@@ -51,7 +51,7 @@ fn kept_others_out(facts: &RunFacts<'_>, lock: LockId) -> Option<LeftBehind> {
     })
 }
 
-/// Somebody waited for a key that a dead client left behind.
+/// Somebody waited for a key that a client left behind which is dead, or done with the lock.
 pub(super) fn left_behind(
     facts: &RunFacts<'_>,
     lock: LockId,
@@ -64,21 +64,25 @@ pub(super) fn left_behind(
     let keys: Vec<&KeySpan> = facts.run.keys.iter().filter(stayed).collect();
     let events = facts.run.history.events().iter();
     // One that died before it took the key is another process by now, and may still have it.
-    let dead = |host: HostIndex, since: TrueNs| {
-        events.clone().any(|event| match event.what {
-            EventKind::Died { client } => {
-                facts.host_of(client) == Some(host) && since <= event.at && event.at <= to
-            }
-            _ => false,
+    let gone = |host: HostIndex, since: TrueNs| {
+        events.clone().find_map(|event| {
+            let (client, is_abandoned) = match event.what {
+                EventKind::Died { client } => (client, false),
+                EventKind::Abandoned { client, .. } => (client, true),
+                _ => return None,
+            };
+            let is_it = facts.host_of(client) == Some(host) && since <= event.at && event.at <= to;
+            is_it.then_some(is_abandoned)
         })
     };
     let client = keys.first()?.client;
     let nodes_in_all = facts.run.hosts.iter().filter(|(_, role)| *role == Role::Node).count();
     // On fewer, it keeps nobody waiting.
     let on_most = keys.len() * 2 > nodes_in_all;
-    let is_left = on_most && keys.iter().all(|key| key.client == client && dead(client, key.from));
+    let is_left = on_most && keys.iter().all(|key| key.client == client && gone(client, key.from).is_some());
     is_left.then(|| LeftBehind {
         client,
+        is_abandoned: gone(client, keys[0].from).unwrap_or_default(),
         nodes: in_order(keys.iter().map(|key| key.node)),
         outlives_lease: keys.iter().all(|key| outlives(facts, key, to)),
     })

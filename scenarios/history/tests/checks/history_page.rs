@@ -65,6 +65,7 @@ fn one_of_each() -> Vec<EventKind> {
         EventKind::Unattributed { node: Some(node), lock, why: why.clone() },
         EventKind::Inconclusive { why },
         EventKind::RunEnded { outcome: RunOutcome::Completed },
+        EventKind::Abandoned { client, grant },
     ]
 }
 
@@ -117,9 +118,10 @@ fn kinds_are_all_here() {
         EventKind::Unattributed { .. } => 19,
         EventKind::Inconclusive { .. } => 20,
         EventKind::RunEnded { .. } => 21,
+        EventKind::Abandoned { .. } => 22,
     };
     let numbers: Vec<usize> = one_of_each().iter().map(number).collect();
-    assert_eq!(numbers, (0..22).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..23).collect::<Vec<_>>());
 }
 
 #[test]

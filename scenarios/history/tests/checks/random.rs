@@ -130,7 +130,8 @@ impl Builder {
             24..28 => EventKind::ExpiryNoticed { client, grant },
             28..36 => EventKind::Extended { client, grant, deadline: deadline(raw) },
             36..38 => EventKind::ExtendFailed { client, grant, why },
-            38..50 => EventKind::ReleaseCalled { client, grant },
+            38..48 => EventKind::ReleaseCalled { client, grant },
+            48..50 => EventKind::Abandoned { client, grant },
             50..52 => EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
             52..57 => EventKind::GaveUp { client, call: grant },
             57..61 => self.touch(raw, grant),
@@ -225,9 +226,9 @@ pub(crate) fn granted(events: &[Event], grant: CallId) -> Option<(usize, TrueNs)
 pub(crate) fn claim_end(events: &[Event], grant: CallId) -> Option<usize> {
     let (start, _) = granted(events, grant)?;
     (start + 1..events.len()).find(|&place| match events[place].what {
-        EventKind::ReleaseCalled { grant: this, .. } | EventKind::ExpiryNoticed { grant: this, .. } => {
-            this == grant
-        }
+        EventKind::ReleaseCalled { grant: this, .. }
+        | EventKind::ExpiryNoticed { grant: this, .. }
+        | EventKind::Abandoned { grant: this, .. } => this == grant,
         EventKind::Died { client } | EventKind::Restarted { client } => client == client_of(grant),
         _ => false,
     })

@@ -3,6 +3,7 @@
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 
 mod held_locks;
+mod life;
 pub(in crate::run) mod panic_guard;
 pub(in crate::run) mod program;
 pub(in crate::run) mod resource;

@@ -1,9 +1,8 @@
 //! A client's program: the steps of a scenario, carried out by the code under test.
 //!
 //! Every step is marked in the trace, where faults can wait for it, and recorded in the history. A pause at the mark
-//! "check" strikes after the check and before the write that follows it.
-//! A client waits for the resource without a timeout of its own, since late writes are the point. If the resource is
-//! down when the client's process begins, the client tries again as for the lock.
+//! "check" strikes after the check and before the write. A client waits for the resource without a timeout of its own,
+//! since late writes are the point. If the resource is down when its process begins, it tries again as for the lock.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -19,6 +18,7 @@ use doublehold_lockimpl::{
 };
 
 use super::held_locks::{HeldLock, HeldLocks};
+use super::life::{Life, is_done_with};
 use super::panic_guard::{GuardedLock, PanicGuard};
 use super::resource::ResourceLink;
 use super::stage::Stage;
@@ -42,12 +42,14 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) nodes: Vec<NodeName>,
     /// The name of the resource's host.
     pub(crate) resource: String,
+    /// True if it is a thread, whose process runs on when its program is done.
+    pub(crate) is_thread: bool,
 }
 
 /// A client's program in one run, through all the processes of its host.
 pub(crate) struct Job<S: Stage> {
-    program: Arc<Program<S>>,
-    recorder: Recorder,
+    pub(super) program: Arc<Program<S>>,
+    pub(super) recorder: Recorder,
     /// Whether the start signal came: a restarted process does not wait for it again.
     started: AtomicBool,
     reach: Mutex<Reach>,
@@ -66,21 +68,23 @@ impl<S: Stage> Job<S> {
         Job { program, recorder, started: AtomicBool::new(false), reach: Mutex::new(Reach::Fine) }
     }
 
-    /// Runs the program as one process of its host, from the start signal to the last round.
-    pub(crate) async fn run(self: Arc<Self>, stage: S) {
+    /// Runs the program as one process of its host, or a thread of it, from the start signal to the last round. Returns
+    /// the lock that it built: what a thread leaves behind is its process's, such as a mutex that it still has.
+    pub(crate) async fn run(self: Arc<Self>, stage: S) -> Option<GuardedLock<S>> {
         let client = self.program.client;
         if stage.restarts() > 0 {
             self.recorder.note(client, |client| EventKind::Restarted { client });
         }
-        let mut life = Life { job: self.clone(), finished: false };
-        self.rounds(stage).await;
-        life.finished = true;
+        let mut life = Life::new(self.clone());
+        let lock = self.rounds(stage).await;
+        life.finish();
+        lock
     }
 
-    async fn rounds(&self, stage: S) {
+    async fn rounds(&self, stage: S) -> Option<GuardedLock<S>> {
         let Program { name, plan, lock, kind, nodes, .. } = &*self.program;
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
-        let Some(resource) = self.reach_resource(&stage).await else { return };
+        let resource = self.reach_resource(&stage).await?;
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => {
                 let (stage, recorder) = (stage.clone(), self.recorder.clone());
@@ -90,22 +94,25 @@ impl<S: Stage> Job<S> {
                 )
             }
             Err(error) => {
-                return self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
+                self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
+                return None;
             }
         };
         if plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
             if let Err(told) = stage.start().await {
-                let why = format!("{name} waits for its start and was told `{told}`");
-                return self.recorder.inconclusive(why);
+                self.recorder.inconclusive(format!("{name} waits for its start and was told `{told}`"));
+                return None;
             }
             self.started.store(true, Ordering::Relaxed);
         }
         let mut client = Client { program: &self.program, recorder: &self.recorder, stage, lock, resource };
         for _ in 0..plan.rounds {
             if client.round().await.is_err() {
-                return self.recorder.inconclusive(format!("{name} lost the resource and gave up"));
+                self.recorder.inconclusive(format!("{name} lost the resource and gave up"));
+                break;
             }
         }
+        Some(client.lock)
     }
 
     /// The way to the resource; none if it did not come up while the client has patience.
@@ -133,7 +140,7 @@ impl<S: Stage> Job<S> {
     }
 
     /// The process was killed: what kept it from beginning is that, unless the resource had failed it before.
-    fn forget_reach(&self) {
+    pub(super) fn forget_reach(&self) {
         let mut reach = self.reach();
         if matches!(*reach, Reach::Lacking(None)) {
             *reach = Reach::Fine;
@@ -149,25 +156,6 @@ impl<S: Stage> Job<S> {
             Reach::Lacking(Some(error)) => format!("{name} could not reach the resource: {error}"),
         };
         self.recorder.inconclusive(why);
-    }
-}
-
-/// Tells the recorder when the process is gone: killed, or at its end while it still claims the lock. Either way nobody
-/// is left to believe in it.
-struct Life<S: Stage> {
-    job: Arc<Job<S>>,
-    finished: bool,
-}
-
-impl<S: Stage> Drop for Life<S> {
-    fn drop(&mut self) {
-        let Job { program, recorder, .. } = &*self.job;
-        if !self.finished {
-            self.job.forget_reach();
-        }
-        if !self.finished || recorder.claims(program.client) {
-            recorder.record_death(program.client);
-        }
     }
 }
 
@@ -187,7 +175,8 @@ impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
         let mut turn = HeldLocks::new();
         let mut stopped = false;
-        for step in &self.program.plan.program {
+        for (place, step) in self.program.plan.program.iter().enumerate() {
+            self.abandon_what_is_not_needed(&turn, place);
             // Past a failed try, a failed check or a lock known to be lost, only releases are left to do.
             if stopped && !matches!(step, Step::Release(_)) {
                 continue;
@@ -211,6 +200,17 @@ impl<S: Stage> Client<'_, S> {
             }
         }
         Ok(())
+    }
+
+    /// Ends the claims of a thread that is done with a lock before the step at a place, and does not give it back.
+    fn abandon_what_is_not_needed(&self, turn: &HeldLocks, place: usize) {
+        let program = &self.program.plan.program;
+        let is_done = |lock: LockId| is_done_with(program, place, lock, |object| self.lock_of(object));
+        let done = turn.iter().filter(|(lock, _)| self.program.is_thread && is_done(**lock));
+        let grants = done.flat_map(|(_, held)| held.grants());
+        for grant in grants.filter(|grant| self.recorder.claims(self.program.client).contains(grant)) {
+            self.note(|client| EventKind::Abandoned { client, grant });
+        }
     }
 
     /// How long each of its grants lasts.

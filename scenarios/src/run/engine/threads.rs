@@ -22,14 +22,17 @@ use crate::run::recorder::Recorder;
 /// A thread's program in one run.
 pub(in crate::run) type ThreadJob = (ClientId, Arc<Job<SimEnv>>);
 
-/// Runs the threads of one life of a process, until the last is done.
+/// Runs the threads of one life of a process, until the last is done. The locks of those that are done stay until then:
+/// a mutex that a thread left with is its process's, and so is a watchdog.
 pub(in crate::run) async fn run_threads(process: SimEnv, threads: Vec<ThreadJob>, recorder: Recorder) {
     let (host, starts) = (process.host.clone(), process.starts.clone());
     let left = Left::new(threads.len());
+    let locks = Arc::new(Mutex::new(Vec::new()));
     for (client, job) in threads {
-        let (env, left) = (process.thread_env(client), left.clone());
+        let (env, left, locks) = (process.thread_env(client), left.clone(), locks.clone());
         let work = Box::pin(async move {
-            job.run(env).await;
+            let built = job.run(env).await;
+            lock(&locks).extend(built);
             left.one_less();
         });
         host.spawn(AsThread::new(client, recorder.clone(), work));

@@ -152,7 +152,10 @@ impl Hosts {
         let (cast, driver) = (self.cast.clone(), self.driver);
         Rc::new(move |host| {
             let env = SimEnv::new(host, client, cast.clone(), recorder.clone(), driver);
-            Box::pin(job.clone().run(env))
+            let job = job.clone();
+            Box::pin(async move {
+                job.run(env).await;
+            })
         })
     }
 
@@ -252,6 +255,7 @@ fn program(
         kind,
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
         resource: scenario.hosts[scenario.resource.host.0].name.clone(),
+        is_thread: scenario.process_of(host).is_some(),
     }
 }
 

@@ -62,9 +62,9 @@ impl Claimants {
         self.claims.retain(|(claimed, holder)| *holder != client || !alive.remove(claimed));
     }
 
-    /// Whether the client still claims a lock.
-    pub(in crate::run) fn has(&self, client: ClientId) -> bool {
-        self.claims.iter().any(|(_, holder)| *holder == client)
+    /// The grants by which a client claims a lock, in the order granted.
+    pub(in crate::run) fn of(&self, client: ClientId) -> Vec<CallId> {
+        self.claims.iter().filter(|(_, holder)| *holder == client).map(|(grant, _)| *grant).collect()
     }
 
     pub(in crate::run) fn set_deadline(&mut self, grant: CallId, deadline: Deadline) {
@@ -98,9 +98,9 @@ impl Claimants {
 pub(in crate::run) fn boundary(what: &EventKind) -> (Option<CallId>, Option<CallId>) {
     match what {
         EventKind::Granted { grant, .. } => (Some(*grant), None),
-        EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
-            (None, Some(*grant))
-        }
+        EventKind::ReleaseCalled { grant, .. }
+        | EventKind::ExpiryNoticed { grant, .. }
+        | EventKind::Abandoned { grant, .. } => (None, Some(*grant)),
         _ => (None, None),
     }
 }
