@@ -47,6 +47,38 @@ pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
     }
 }
 
+/// Libraries that wrap one of the locks, or that nobody has read, and kinds of lock that there are not: by the letters
+/// that people type, with what to say.
+const OTHERS: [(&str, &str); 16] = [
+    ("redbeat", "redbeat takes the lock of redis-py: `doublehold locks redis-py`"),
+    ("djangoredis", "the lock of django-redis is redis-py's: `doublehold locks redis-py`"),
+    ("huey", NOT_READ),
+    ("rq", NOT_READ),
+    ("celeryonce", NOT_READ),
+    ("celerysingleton", NOT_READ),
+    ("hangfireredis", NOT_READ),
+    ("hangfire", NOT_READ),
+    ("nextcloud", NOT_READ),
+    ("phpredis", NOT_READ),
+    ("resquescheduler", NOT_READ),
+    (
+        "rwlock",
+        "there is no lock for readers and writers here; `doublehold locks` lists those that there are",
+    ),
+    ("fairlock", NO_FAIR_LOCK),
+    ("redissonfairlock", NO_FAIR_LOCK),
+    ("rfairlock", NO_FAIR_LOCK),
+    (
+        "semaphore",
+        "there is no lock with more than one holder here; `doublehold locks` lists those that there are",
+    ),
+];
+const NOT_READ: &str =
+    "nobody has read the lock of that library yet; `doublehold locks` lists those that were read";
+const NO_FAIR_LOCK: &str = "there is no fair lock here; `doublehold locks` lists those that there are";
+/// Fewer letters begin too many names.
+const BEGINNING_MIN: usize = 5;
+
 /// The way out after a name that no lock has.
 ///
 /// ```
@@ -58,6 +90,17 @@ pub(crate) fn hint_at_key(typed: &str, known: &[&str]) -> String {
 /// ```
 pub fn hint(locks: &[Descriptor], typed: &str) -> String {
     let mut near: Vec<&str> = find_aliases(locks, typed).iter().map(|lock| lock.name).collect();
+    let typed_letters = letters(typed);
+    if near.is_empty()
+        && let Some((_, told)) = OTHERS.iter().find(|(name, _)| *name == typed_letters)
+    {
+        return (*told).to_owned();
+    }
+    if near.is_empty() && typed_letters.len() >= BEGINNING_MIN {
+        let begins =
+            |lock: &&Descriptor| words_of(lock).any(|word| letters(word).starts_with(&typed_letters));
+        near = locks.iter().filter(begins).map(|lock| lock.name).collect();
+    }
     if near.is_empty() {
         let words: Vec<&str> = locks.iter().flat_map(words_of).collect();
         let alike = suggest::similar_words(typed, &words);
@@ -117,6 +160,23 @@ mod tests {
         }
         assert_eq!(hint(&locks, "LokcManager"), "did you mean `bullmq`?");
         assert!(find_aliases(&locks, "").is_empty());
+    }
+
+    #[test]
+    fn a_name_that_people_type_leads_to_what_was_read_or_says_that_nothing_was() {
+        let locks = doublehold_lockimpl::descriptors();
+        for (typed, found) in [
+            ("symfony", "`symfony-"),
+            ("spring", "`spring-registry`"),
+            ("RedBeat", "`doublehold locks redis-py`"),
+            ("django-redis", "`doublehold locks redis-py`"),
+            ("huey", "nobody has read"),
+            ("Hangfire.Redis", "nobody has read"),
+            ("rwlock", "no lock for readers and writers"),
+        ] {
+            let told = hint(&locks, typed);
+            assert!(told.contains(found), "{typed}: {told}");
+        }
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn facts(lock: &Descriptor) -> Vec<String> {
         let answer = match lock.flag_for(&published, wanted) {
             _ if wanted(&facts) => "yes".to_owned(),
             Some(switch) => format!("with `{switch} = true`"),
-            None => "no".to_owned(),
+            None => word_for(lock, wanted).map_or("no".to_owned(), |setting| format!("with `{setting}`")),
         };
         lines.push(format!("{what}: {answer}"));
     };
@@ -176,6 +176,17 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     fact("can be told how long to wait", |facts| facts.waits);
     fact("admits its holder again", |facts| facts.readmits);
     lines
+}
+
+/// The setting of one word by which a lock has what it has not as published: `expiry = px`.
+fn word_for(lock: &Descriptor, wanted: fn(&Facts) -> bool) -> Option<String> {
+    let settings =
+        lock.switches.iter().flat_map(|switch| switch.words.iter().map(move |word| (switch.name, *word)));
+    let mut having = settings.filter(|(name, word)| {
+        let set = Switches::new().with(name, Value::Word((*word).to_owned()));
+        wanted(&lock.facts(&lock.effective_switches(&set)))
+    });
+    having.next().map(|(name, word)| format!("{name} = {word}"))
 }
 
 /// The shortest scenario in which this lock is asked for twice.

@@ -58,7 +58,7 @@ single
   gives fencing numbers: with `fencing = true`
   can be extended: yes
   renews a lease by itself: no
-  can be told how long to wait: no
+  can be told how long to wait: with `wake = poll`
   admits its holder again: no
 "#]],
     );
