@@ -29,6 +29,11 @@ impl History {
         Self { header, events: Vec::new() }
     }
 
+    /// An empty history with room for so many events, which then grows without being copied.
+    pub fn with_capacity(header: Header, events: usize) -> Self {
+        Self { header, events: Vec::with_capacity(events) }
+    }
+
     /// Records that `what` happened at `at`.
     ///
     /// Usually `at` is not earlier than the last event. If it is, the event goes after everything recorded up

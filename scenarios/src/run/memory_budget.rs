@@ -3,21 +3,32 @@
 //! Counted by what is recorded, not by what an allocator gave, so that a run meets its limit at the same event in any
 //! build and on any machine.
 
-use doublehold_history::EventKind;
+use doublehold_history::{CallId, EventKind};
 
 /// An event of the history, without its texts.
 pub(super) const EVENT: usize = 144;
 /// What the recorder remembers of one call of acquire: how its keys are marked, who voted for it, its deadline.
 const CALL: usize = 128;
 /// A stretch of time in which a node held a key, and when it would expire.
-pub(super) const KEY: u64 = 96;
-
+const KEY: usize = 96;
+/// What one call has of a key that several calls took.
+const SHARE: usize = 40;
 /// Which call sent a request.
 const REQUEST: usize = 24;
 
 /// What remembering the senders of so many requests takes.
 pub(super) fn requests(count: usize) -> u64 {
     (REQUEST * count) as u64
+}
+
+/// What so many stretches of keys take.
+pub(super) fn stretches(count: usize) -> u64 {
+    (KEY * count) as u64
+}
+
+/// What so many shares of keys take, and so many of their calls that are kept beside what was done to a key.
+pub(super) fn shares(count: usize, live: usize) -> u64 {
+    (SHARE * count + size_of::<CallId>() * live) as u64
 }
 
 /// What recording this takes.
@@ -45,6 +56,7 @@ mod tests {
         // A size may differ between compilers, so only the order of it is compared.
         let is_about = |counted: usize, size: usize| (size..=3 * size).contains(&(counted * 2));
         assert!(is_about(EVENT, size_of::<doublehold_history::Event>()));
-        assert!(is_about(KEY as usize, size_of::<KeySpan>() + size_of::<(usize, i64)>()));
+        assert!(is_about(SHARE, size_of::<crate::run::keys::ownership::Share>()));
+        assert!(is_about(KEY, size_of::<KeySpan>() + size_of::<(usize, i64)>()));
     }
 }

@@ -8,6 +8,7 @@
 //! down.
 
 mod acting;
+mod entries;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,7 @@ use doublehold_history::{
 };
 use doublehold_sim_redis::core::KeyChange;
 
+use self::entries::{Entries, Entry};
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
@@ -41,7 +43,7 @@ struct Record {
     witness: Arc<dyn Witness>,
     header: Header,
     cast: Arc<Cast>,
-    entries: Vec<(TrueNs, Entry)>,
+    entries: Entries,
     next_grant: u64,
     attribution: Attribution,
     claimants: Claimants,
@@ -55,13 +57,6 @@ struct Record {
     /// What the code under test said when it panicked.
     panicked: Option<String>,
     closed: bool,
-}
-
-/// What was written down.
-enum Entry {
-    Event(EventKind),
-    /// A client's command did something to claims that were there: what that means is known when the record is closed.
-    Touched(KeyCommand),
 }
 
 /// A client's request, as the node that executes it sees it.
@@ -90,7 +85,7 @@ impl Recorder {
             witness: witness.clone(),
             header,
             cast: cast.clone(),
-            entries: Vec::new(),
+            entries: Entries::default(),
             next_grant: 1,
             attribution: Attribution::default(),
             claimants: Claimants::default(),
@@ -282,7 +277,7 @@ impl Recorder {
         let mut record = self.lock();
         record.closed = true;
         let entries = std::mem::take(&mut record.entries);
-        let mut history = History::new(record.header.clone());
+        let mut history = History::with_capacity(record.header.clone(), entries.len());
         for (at, entry) in entries {
             record.meaning(entry).into_iter().for_each(|what| history.push(at, what));
         }
@@ -333,10 +328,10 @@ impl Recorder {
         let moment = record.moment();
         let by = Circumstances { node, database, lock, origin, sender, client, at, moment };
         record.keys.record_change(lock, sender.map(|sender| sender.call));
-        let (whole, before) = (record.keys.is_claim(change.key), record.lanes.len());
+        let (whole, before) = (record.keys.is_claim(change.key), record.lanes.bytes());
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
         let (touches, waits) = record.lanes.apply_change(by, change, known);
-        self.witness.keeps(memory_budget::KEY * (record.lanes.len() - before) as u64);
+        self.witness.keeps(record.lanes.bytes() - before);
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
             record
@@ -397,7 +392,7 @@ impl Record {
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
             self.witness.keeps(memory_budget::bytes(&what));
-            self.entries.push((at, Entry::Event(what)));
+            self.entries.push(at, Entry::Event(what));
         }
     }
 
@@ -413,7 +408,7 @@ impl Record {
         touched.touches.retain(|touch| !meanings.is_settled(touch, touched.client.and(touched.by)));
         if !touched.touches.is_empty() {
             self.witness.keeps((memory_budget::EVENT * touched.touches.len()) as u64);
-            self.entries.push((at, Entry::Touched(touched)));
+            self.entries.push(at, Entry::Touched(touched));
         }
     }
 

@@ -19,6 +19,7 @@ mod format_refusals;
 mod keys;
 mod keyword_effects;
 mod large;
+mod memory;
 mod native_scripts;
 mod orders;
 mod own_locks;

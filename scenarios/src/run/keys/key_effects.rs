@@ -31,15 +31,16 @@ impl KeyJudge<'_> {
     /// Whether a touch is neither a release nor an extension, whatever is told later: in an acquire, another's token
     /// took the place of one that is known.
     pub(in crate::run) fn is_settled(&self, touch: &Touch, by: Option<Sender>) -> bool {
-        let is_acquire = by.is_some_and(|by| !by.granted);
-        matches!(&touch.how, ClaimChange::Replaced(other) if is_acquire && self.told.is_known(other))
-            && !self.lanes.owners_of(touch, self.told).is_empty()
+        let Some(by) = by.filter(|by| !by.granted) else { return false };
+        matches!(&touch.how, ClaimChange::Replaced(other) if self.told.is_known(other))
+            && !self.lanes.owners_of(touch, self.told, by.call).is_empty()
     }
 
     /// What a command did that is anybody's business.
     pub(in crate::run) fn key_events(&self, touched: &KeyCommand) -> Vec<EventKind> {
         let does_to_its_own = |is_so: fn(&ClaimChange) -> bool| {
-            let is_its = |touch: &Touch, by: Sender| has(&self.lanes.owners_of(touch, self.told), by.call);
+            let is_its =
+                |touch: &Touch, by: Sender| has(&self.lanes.owners_of(touch, self.told, by.call), by.call);
             let mut touches = touched.touches.iter().filter(|touch| is_so(&touch.how));
             touched.by.is_some_and(|by| touches.any(|touch| is_its(touch, by)))
         };
@@ -58,7 +59,7 @@ impl KeyJudge<'_> {
         if matches!(&touch.how, ClaimChange::Replaced(other) if !self.told.is_known(other)) {
             return self.unattributed_event(touched, touch, UNMARKED);
         }
-        let owners = self.lanes.owners_of(touch, self.told);
+        let owners = self.lanes.owners_of(touch, self.told, by.call);
         if owners.is_empty() {
             return self.unattributed_event(touched, touch, self.why_nobodys(touch));
         }
@@ -86,7 +87,7 @@ impl KeyJudge<'_> {
             ClaimChange::Kept(_) if key.prolonged => own,
             ClaimChange::Kept(_) | ClaimChange::Taken(_) if own.is_some() => own,
             ClaimChange::Kept(then) | ClaimChange::Taken(then) => {
-                let takes = has(&self.lanes.owners(touch.claim, then, self.told), by.call);
+                let takes = has(&self.lanes.owners(touch.claim, then, self.told, by.call), by.call);
                 another.filter(|_| !takes)
             }
             // In an acquire that is a double hold; after it, what it put there took the place of another's.

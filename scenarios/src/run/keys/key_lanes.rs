@@ -39,6 +39,7 @@ use super::claimants::Claimants;
 use super::key_claims::{Claims, Step, claims, count, is_hash, is_nothing, sets, step};
 use super::ownership::{Share, ShareKind, Shares, Taker};
 use crate::report::{KeyEnd, KeyOrigin};
+use crate::run::memory_budget;
 
 /// A stretch of time in which a node held a claim, by its place in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,12 +126,16 @@ pub(in crate::run) struct KeyLanes {
     setters: BTreeMap<(usize, LockMark), Setters>,
     /// What stood when a call was granted, and was not taken by it.
     standing: BTreeMap<CallId, Vec<(Stretch, Shares)>>,
+    /// How many shares were written down: a touch keeps those that a claim had then.
+    shares_kept: usize,
+    /// How many calls were written down as those that might have been harmed.
+    live_kept: usize,
 }
 
 impl KeyLanes {
-    /// How many stretches there are.
-    pub(in crate::run) fn len(&self) -> usize {
-        self.all.len()
+    /// Counted bytes of what is remembered.
+    pub(in crate::run) fn bytes(&self) -> u64 {
+        memory_budget::stretches(self.all.len()) + memory_budget::shares(self.shares_kept, self.live_kept)
     }
 
     /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
@@ -151,6 +156,7 @@ impl KeyLanes {
                 _ => Some(self.open_or_reopened(mark, by)),
             };
             let Some(open) = open else { continue };
+            self.all[open.0].fold_past(known);
             let shares = self.all[open.0].shares.clone();
             let how = match after.get(mark) {
                 Some(has) => {
@@ -163,7 +169,8 @@ impl KeyLanes {
             };
             let how = how.or_else(|| intrudes.then(|| ClaimChange::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
-            let live = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
+            let live: Vec<CallId> = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
+            self.live_kept += live.len();
             touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
         }
         for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
@@ -225,7 +232,7 @@ impl KeyLanes {
         let marked = told.marked_by(mark, sender.call).is_some();
         // What is told later of one claim is not expected of each field of a hash.
         let may_be_its_own = marked || alone && told.may_have_marked(mark, sender.call);
-        let has_share = shares.calls().any(|it| it == sender.call);
+        let has_share = shares.has(sender.call, told);
         let means_something = |it: &Share| !it.is_over(claimants);
         match (step, &mark.1) {
             (Step::None, _) => (open, None),
@@ -236,8 +243,8 @@ impl KeyLanes {
             (Step::Set | Step::SetAlike, _) => {
                 let share = Share::new(sender, ShareKind::Set, count.unwrap_or(0));
                 let is_its_own = marked && !sender.granted;
-                let set =
-                    shares.and(share, |it| !is_its_own && !it.is_of(sender.call) && means_something(it));
+                let set = shares
+                    .and(share, |it| !is_its_own && !it.is_of(sender.call, told) && means_something(it));
                 let how = (step == Step::Set).then(|| ClaimChange::Taken(set.clone()));
                 (self.retake(open, set, by), how)
             }
@@ -248,17 +255,17 @@ impl KeyLanes {
             (Step::Kept, _) => (open, Some(ClaimChange::Kept(shares.clone()))),
             (Step::Up(more), Mark::Key(_)) => {
                 let tried = || shares.and(Share::new(sender, ShareKind::Tried, more), means_something);
-                let shares = shares.more(sender.call, more).unwrap_or_else(tried);
+                let shares = shares.more(sender.call, more, told).unwrap_or_else(tried);
                 (self.retake(open, shares, by), None)
             }
-            (Step::Up(more), Mark::Value(_)) => match shares.more(sender.call, more) {
+            (Step::Up(more), Mark::Value(_)) => match shares.more(sender.call, more, told) {
                 Some(shares) => (self.retake(open, shares.clone(), by), Some(ClaimChange::Kept(shares))),
                 None => {
                     let counted = shares.and(Share::new(sender, ShareKind::Counted, more), means_something);
                     (self.retake(open, counted.clone(), by), Some(ClaimChange::Taken(counted)))
                 }
             },
-            (Step::Down(less), _) => match shares.less(sender.call, less) {
+            (Step::Down(less), _) => match shares.less(sender.call, less, told) {
                 Some(shares) => (self.retake(open, shares, by), Some(ClaimChange::Back)),
                 None => {
                     // A copy does not know who had counted up before it was made: this may be what its call did.
@@ -285,6 +292,7 @@ impl KeyLanes {
 
     /// A claim that is there has these shares from now on: in a stretch of its own if it is drawn as another call's.
     fn retake(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
+        self.shares_kept += shares.len();
         let held = &mut self.all[open.0];
         if held.shares.drawn_taker() == shares.drawn_taker() {
             held.shares = shares;
@@ -346,12 +354,13 @@ impl KeyLanes {
         let (told, claimants) = known;
         for stretch in self.open.values() {
             let held = &mut self.all[stretch.0];
-            let has_share = held.shares.calls().any(|it| it == call);
+            let has_share = held.shares.has(call, told);
             let is_marked =
                 matches!(held.mark.1, Mark::Value(_)) && told.marked_by(&held.mark, call).is_some();
             if is_marked && !has_share {
                 let share = Share::new(Sender { call, granted: false }, ShareKind::Found, 0);
                 held.shares = held.shares.and(share, |it| !it.is_over(claimants));
+                self.shares_kept += held.shares.len();
                 self.standing.entry(call).or_default().push((*stretch, held.shares.clone()));
             }
         }
@@ -373,6 +382,10 @@ impl KeyLanes {
 }
 
 impl StretchRecord {
+    fn fold_past(&mut self, Known { told, claimants, .. }: Known<'_>) {
+        self.shares.fold_past(&self.mark, told, claimants);
+    }
+
     fn place(&self) -> ClaimPlace {
         place(self.circumstances, &self.mark)
     }

@@ -7,7 +7,12 @@
 //! Who took it is known at once. Whether that call marked it, without which it is not its own, may be told later: so
 //! whose a claim is, is asked of a [`Shares`] when the run is over.
 //!
-//! Not modelled: which share is whose after a call that nobody knows has taken one.
+//! A lock that counts up and never counts down, as one whose replies all come late, adds a share with each call. Where
+//! there are many, those of calls that are over are folded into one for each client, so that a run takes memory and time
+//! in proportion to its events.
+//!
+//! Not modelled: which share is whose after a call that nobody knows has taken one, and which of the calls of a folded
+//! share counted up how much.
 //!
 //! Decision: "A call may take over an existing key while it acquires, but not after its grant"
 //! (docs/decisions/locks.md).
@@ -33,20 +38,49 @@ pub(in crate::run) enum ShareKind {
     Found,
 }
 
+/// So many shares of a claim are kept one by one before any is folded, and half of them afterwards: far more than a lock
+/// has calls under way, so that what a late command belongs to is known.
+const KEPT_APART: usize = 32;
+
 /// Who took a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Taker {
     Call(CallId),
     /// A call of this client, and nobody knows which: the command left later than its code had asked for it.
     One(ClientId),
+    /// Calls of this client that are over and marked the claim, from the first to the last.
+    Past(ClientId, CallId, CallId),
 }
 
 impl Taker {
     /// Whose the share is if it marked the claim. One that nobody else marked is of whoever marked it on that client.
-    fn owner(self, mark: &LockMark, told: &Attribution) -> Option<Owner> {
+    /// A folded one is of the call that is asked about if it is one of them, and else of the last.
+    fn owner(self, mark: &LockMark, told: &Attribution, asked: Option<CallId>) -> Option<Owner> {
         match self {
             Taker::Call(call) => told.marked_by(mark, call),
             Taker::One(client) => told.only_marker(mark).filter(|(marker, _)| *marker == client),
+            Taker::Past(client, _, last) => {
+                Some((client, asked.filter(|call| self.is_of(*call, told)).unwrap_or(last)))
+            }
+        }
+    }
+
+    /// Whether whoever took it has no part in the lock any more.
+    fn is_over(self, claimants: &Claimants) -> bool {
+        match self {
+            Taker::Call(call) => !claimants.may_claim(call),
+            Taker::One(_) => false,
+            Taker::Past(..) => true,
+        }
+    }
+
+    fn is_of(self, call: CallId, told: &Attribution) -> bool {
+        match self {
+            Taker::Call(taker) => taker == call,
+            Taker::One(_) => false,
+            Taker::Past(client, first, last) => {
+                (first..=last).contains(&call) && told.client_of(call) == Some(client)
+            }
         }
     }
 }
@@ -81,14 +115,42 @@ impl Share {
         Share { copied: true, ..Share::set_by(taker) }
     }
 
-    pub(in crate::run) fn is_of(&self, call: CallId) -> bool {
-        self.taker == Taker::Call(call)
+    pub(in crate::run) fn is_of(&self, call: CallId, told: &Attribution) -> bool {
+        self.taker.is_of(call, told)
     }
 
     /// Whether it is no more than that a call found it there that has no part in the lock any more.
     pub(in crate::run) fn is_over(&self, claimants: &Claimants) -> bool {
-        let is_over = |taker| matches!(taker, Taker::Call(call) if !claimants.may_claim(call));
-        self.way == ShareKind::Found && is_over(self.taker)
+        self.way == ShareKind::Found && self.taker.is_over(claimants)
+    }
+
+    /// The same as a share of past calls, if its call is over and marked the claim, and had not been granted the lock.
+    fn as_past(&self, mark: &LockMark, told: &Attribution, claimants: &Claimants) -> Option<Share> {
+        if self.granted || self.copied || !matches!(self.way, ShareKind::Counted | ShareKind::Tried) {
+            return None;
+        }
+        let taker = match self.taker {
+            Taker::Call(call) if !claimants.may_claim(call) => {
+                let (client, call) = told.marked_by(mark, call)?;
+                Taker::Past(client, call, call)
+            }
+            Taker::Call(_) | Taker::One(_) => return None,
+            Taker::Past(..) => self.taker,
+        };
+        Some(Share { taker, ..*self })
+    }
+
+    /// Adds a later share of past calls, if it is of the same client and came about alike.
+    fn absorb(&mut self, later: &Share) -> bool {
+        let (Taker::Past(client, first, _), Taker::Past(other, _, last)) = (self.taker, later.taker) else {
+            return false;
+        };
+        let is_alike = client == other && self.way == later.way;
+        if is_alike {
+            self.taker = Taker::Past(client, first, last);
+            self.count = self.count.saturating_add(later.count);
+        }
+        is_alike
     }
 
     /// Whether the claim is drawn as its call's.
@@ -121,11 +183,46 @@ impl Shares {
         Shares { taken: kept.into_iter().chain([share]).collect(), unsure }
     }
 
+    /// These, with old ones of calls that are over folded if there are many.
+    pub(in crate::run) fn fold_past(&mut self, mark: &LockMark, told: &Attribution, claimants: &Claimants) {
+        if self.taken.len() <= KEPT_APART {
+            return;
+        }
+        let (old, new) = self.taken.split_at(self.taken.len() - KEPT_APART / 2);
+        let mut folded: Vec<Share> = Vec::with_capacity(KEPT_APART);
+        for share in old {
+            let past = share.as_past(mark, told, claimants);
+            let is_absorbed = past.is_some_and(|past| {
+                // What is set makes all before it mean nothing, so nothing is moved across it.
+                let since_set = folded.iter_mut().rev().take_while(|it| it.way != ShareKind::Set);
+                since_set.into_iter().any(|it| it.absorb(&past))
+            });
+            if !is_absorbed {
+                folded.push(past.unwrap_or(*share));
+            }
+        }
+        // Touches share what is not copied: a claim of calls that are all under way stays as it is.
+        if folded.len() < old.len() {
+            folded.extend_from_slice(new);
+            self.taken = folded.into();
+        }
+    }
+
+    pub(in crate::run) fn len(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// The calls that have a share and can be told apart.
     pub(in crate::run) fn calls(&self) -> impl Iterator<Item = CallId> {
         self.taken.iter().filter_map(|share| match share.taker {
             Taker::Call(call) => Some(call),
-            Taker::One(_) => None,
+            Taker::One(_) | Taker::Past(..) => None,
         })
+    }
+
+    /// Whether a call has a share.
+    pub(in crate::run) fn has(&self, call: CallId, told: &Attribution) -> bool {
+        self.taken.iter().any(|share| share.is_of(call, told))
     }
 
     pub(in crate::run) fn is_empty(&self) -> bool {
@@ -145,7 +242,7 @@ impl Shares {
     /// Whose the claim is drawn as: the last call that took it and marked it.
     pub(in crate::run) fn drawn_owner(&self, mark: &LockMark, told: &Attribution) -> Option<Owner> {
         let mut drawn = self.taken.iter().rev().filter(|share| share.is_drawn());
-        drawn.find_map(|share| share.taker.owner(mark, told))
+        drawn.find_map(|share| share.taker.owner(mark, told, None))
     }
 
     /// Whether nothing is left but of calls that counted up in vain: then it is nobody's claim.
@@ -159,29 +256,30 @@ impl Shares {
     }
 
     /// With `amount` more of what a call counted up, if it has a share that it counted.
-    pub(in crate::run) fn more(&self, call: CallId, amount: i64) -> Option<Shares> {
+    pub(in crate::run) fn more(&self, call: CallId, amount: i64, told: &Attribution) -> Option<Shares> {
         let place =
-            self.taken.iter().rposition(|share| share.is_of(call) && share.way != ShareKind::Found)?;
+            self.taken.iter().rposition(|share| share.is_of(call, told) && share.way != ShareKind::Found)?;
         let mut shares = self.taken.to_vec();
         shares[place].count = shares[place].count.saturating_add(amount);
         Some(self.with_shares(shares))
     }
 
     /// Without `amount` of what a call counted up; `None` if that is more than it did.
-    pub(in crate::run) fn less(&self, call: CallId, amount: i64) -> Option<Shares> {
-        let own = self.taken.iter().filter(|share| share.is_of(call));
+    pub(in crate::run) fn less(&self, call: CallId, amount: i64, told: &Attribution) -> Option<Shares> {
+        let is_own = |share: &Share| share.is_of(call, told);
+        let own = self.taken.iter().filter(|share| is_own(share));
         if own.fold(0, |sum: i64, share| sum.saturating_add(share.count)) < amount {
             return None;
         }
         let (mut shares, mut left) = (self.taken.to_vec(), amount);
-        for share in shares.iter_mut().rev().filter(|share| share.is_of(call)) {
+        for share in shares.iter_mut().rev().filter(|share| is_own(share)) {
             let taken = share.count.clamp(0, left);
             (share.count, left) = (share.count - taken, left - taken);
         }
         // Whoever has it alone has it until it is gone, also at a count of nothing. Beside others it finds it there: a
         // release that is not the last moves the expiry as well.
-        let is_given_back = |share: &Share| share.is_of(call) && share.count <= 0;
-        if shares.iter().any(|share| !share.is_of(call) && share.is_drawn()) {
+        let is_given_back = |share: &Share| is_own(share) && share.count <= 0;
+        if shares.iter().any(|share| !is_own(share) && share.is_drawn()) {
             shares.retain(|share| share.way != ShareKind::Tried || !is_given_back(share));
             shares
                 .iter_mut()
@@ -189,18 +287,24 @@ impl Shares {
                 .for_each(|share| share.way = ShareKind::Found);
             // Nobody finds what nobody took: it comes behind what others took, also if they took it later.
             shares.sort_by_key(|share| share.way == ShareKind::Found);
-        } else if shares.iter().any(|share| !share.is_of(call) && share.way == ShareKind::Tried) {
+        } else if shares.iter().any(|share| !is_own(share) && share.way == ShareKind::Tried) {
             shares.retain(|share| !is_given_back(share));
         }
         Some(self.with_shares(shares))
     }
 
     /// The owners of the claim, the latest last: the calls that have a share and marked it, some of them twice. If
-    /// `several` calls set it, a copy is of any of them.
-    pub(in crate::run) fn owners(&self, mark: &LockMark, told: &Attribution, several: bool) -> Vec<Owner> {
+    /// `several` calls set it, a copy is of any of them. `asked` is the call that this is about.
+    pub(in crate::run) fn owners(
+        &self,
+        mark: &LockMark,
+        told: &Attribution,
+        several: bool,
+        asked: CallId,
+    ) -> Vec<Owner> {
         let mut owners = Vec::new();
         for share in self.taken.iter().filter(|share| !(share.copied && several)) {
-            let Some(owner) = share.taker.owner(mark, told) else { continue };
+            let Some(owner) = share.taker.owner(mark, told, Some(asked)) else { continue };
             // A call that was granted takes nothing from others: what it does to their claim is done to theirs.
             let takes = owners.is_empty() || !share.granted;
             match share.way {

@@ -17,24 +17,29 @@ impl KeyLanes {
         &self.all[claim.0].mark
     }
 
-    /// Whose the claim was that was touched, where that is certain; the latest last.
-    pub(in crate::run) fn owners_of(&self, touch: &Touch, told: &Attribution) -> Vec<Owner> {
-        self.owners(touch.claim, &touch.shares, told)
+    /// Whose the claim was that was touched, where that is certain; the latest last. `asked`: the call that touched it.
+    pub(in crate::run) fn owners_of(&self, touch: &Touch, told: &Attribution, asked: CallId) -> Vec<Owner> {
+        self.owners(touch.claim, &touch.shares, told, asked)
     }
 
-    /// Whose a claim is with these shares, where that is certain; the latest last.
-    pub(in crate::run) fn owners(&self, claim: Stretch, shares: &Shares, told: &Attribution) -> Vec<Owner> {
+    /// Whose a claim is with these shares, where that is certain; the latest last. `asked`: the call that this is
+    /// about.
+    pub(in crate::run) fn owners(
+        &self,
+        claim: Stretch,
+        shares: &Shares,
+        told: &Attribution,
+        asked: CallId,
+    ) -> Vec<Owner> {
         let held = &self.all[claim.0];
-        shares.owners(&held.mark, told, self.has_several_setters(claim))
+        shares.owners(&held.mark, told, self.has_several_setters(claim), asked)
     }
 
     /// Whether a call took a claim of the same lock that it marked.
     pub(in crate::run) fn has_marked_claim(&self, call: CallId, beside: Stretch, told: &Attribution) -> bool {
         let lock = self.all[beside.0].mark.0;
         let is_its = |held: &StretchRecord| {
-            held.mark.0 == lock
-                && held.shares.calls().any(|it| it == call)
-                && told.marked_by(&held.mark, call).is_some()
+            held.mark.0 == lock && held.shares.has(call, told) && told.marked_by(&held.mark, call).is_some()
         };
         self.all.iter().any(is_its)
     }
@@ -62,7 +67,7 @@ impl KeyLanes {
     pub(in crate::run) fn rests(&self, call: CallId, told: &Attribution) -> bool {
         let stood = self.standing.get(&call);
         let is_its = |(claim, shares): &(Stretch, Shares)| {
-            self.owners(*claim, shares, told).iter().any(|(_, owner)| *owner == call)
+            self.owners(*claim, shares, told, call).iter().any(|(_, owner)| *owner == call)
         };
         stood.is_some_and(|stood| stood.iter().any(is_its))
     }
