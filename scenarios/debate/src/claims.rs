@@ -11,6 +11,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::figure::Figure;
+use crate::finding::DebateFinding;
 
 /// The files, in the order of the topics.
 const FILES: [(&str, &str); TOPICS.len()] = [
@@ -41,6 +42,8 @@ pub struct DebateClaim {
     pub note: Option<String>,
     /// The cases that test it, or all that it would take to test it.
     pub cases: Result<Vec<DebateCase>, NotYet>,
+    /// The outcome in words; `None` where nothing is run yet.
+    pub finding: Option<DebateFinding>,
 }
 
 /// One test of a claim.
@@ -92,6 +95,9 @@ pub struct RunCase {
     pub says: BTreeMap<Predicate, Says>,
     /// The prediction.
     pub expect: BTreeMap<Predicate, Prediction>,
+    /// True if it is outside of the scope of its claim's finding, and would refute one that said more.
+    #[serde(skip)]
+    pub is_attack: bool,
 }
 
 /// A statement about a predicate.
@@ -303,9 +309,15 @@ struct RawClaim {
     who: Vec<String>,
     r#where: String,
     note: Option<String>,
+    /// When it is right and when it is wrong, in one sentence.
+    when: Option<String>,
+    /// What all its cases assume, other than the attacks.
+    scope: Option<String>,
+    /// Why nothing can be run outside of the scope.
+    no_attack: Option<String>,
     #[serde(default)]
     runs: Vec<RunCase>,
-    /// Runs just outside of what the note says: each would refute it, if it said more.
+    /// Runs outside of the scope: each would refute the finding, if that said more.
     #[serde(default)]
     attacks: Vec<RunCase>,
     #[serde(default)]
@@ -349,24 +361,25 @@ pub fn claims() -> Result<Vec<DebateClaim>, BadClaims> {
 
 /// A claim as meant.
 fn claim(topic: &'static Topic, typed: RawClaim) -> Result<DebateClaim, String> {
-    let RawClaim { id, claim, who, r#where, note, runs, attacks, thresholds, measures, not_yet, needs } =
-        typed;
+    let RawClaim { id, claim, who, r#where, note, when, scope, no_attack, .. } = typed;
     if !topic.letters.iter().any(|letter| id.starts_with(letter)) {
         return Err(format!("a claim of `{}` has a number that begins with {:?}", topic.name, topic.letters));
     }
-    let attack = |mut run: RunCase| {
-        let about = run.setup.about.take().unwrap_or_default();
-        run.setup.about = Some(format!("beyond what is said here: {about}"));
-        run
-    };
-    let runs = runs.into_iter().chain(attacks.into_iter().map(attack)).map(DebateCase::Run);
-    let thresholds = thresholds.into_iter().map(DebateCase::Threshold);
+    let attacks = typed.attacks.into_iter().map(|run| RunCase { is_attack: true, ..run });
+    let runs = typed.runs.into_iter().chain(attacks).map(DebateCase::Run);
+    let thresholds = typed.thresholds.into_iter().map(DebateCase::Threshold);
     let cases: Vec<DebateCase> =
-        runs.chain(thresholds).chain(measures.into_iter().map(DebateCase::Measure)).collect();
-    let cases = match (not_yet, needs, cases.is_empty()) {
-        (Some(missing), Some(needs), true) => Err(NotYet { missing, needs }),
-        (None, None, false) => Ok(cases),
+        runs.chain(thresholds).chain(typed.measures.into_iter().map(DebateCase::Measure)).collect();
+    let (cases, finding) = match (typed.not_yet, typed.needs, cases.is_empty()) {
+        (Some(missing), Some(needs), true) => match (when, scope, no_attack) {
+            (None, None, None) => (Err(NotYet { missing, needs }), None),
+            _ => return Err("it cannot be run yet, so it has neither `when` nor `scope`".to_owned()),
+        },
+        (None, None, false) => {
+            let finding = DebateFinding::new(&cases, when, scope, no_attack)?;
+            (Ok(cases), Some(finding))
+        }
         _ => return Err("it has either cases, or both `not_yet` and `needs`".to_owned()),
     };
-    Ok(DebateClaim { id, topic, text: claim, who, source: r#where, note, cases })
+    Ok(DebateClaim { id, topic, text: claim, who, source: r#where, note, cases, finding })
 }

@@ -12,6 +12,7 @@
 //! # Map, in reading order
 //!
 //! - [`DebateClaim`] and what it is made of, [`claims`](claims()): the files in `topics/`, one a topic
+//! - [`DebateFinding`]: when a claim is right, what its cases assume, and what is run outside of that
 //! - [`rows`], [`ClaimRow`]: everything run, on all processors
 //! - `threshold`: a bisection, from both sides
 //! - `figure`: what is measured of a run besides its verdicts
@@ -23,6 +24,7 @@
 
 mod claims;
 mod figure;
+mod finding;
 mod posts;
 mod rows;
 mod selection;
@@ -34,8 +36,9 @@ pub use claims::{
     Threshold, claims,
 };
 pub use figure::Figure;
+pub use finding::DebateFinding;
 pub use posts::{Paragraph, Post, posts};
-pub use rows::{BadCase, CaseOutcome, ClaimRow, Measured, VerdictCount, cases, rows};
+pub use rows::{BadCase, CaseOutcome, ClaimRow, Measured, Stand, VerdictCount, cases, rows};
 pub use selection::{Selection, UnknownClaim};
 pub use tally::{AuthorTally, tallies};
 pub use threshold::{Flip, NoFlip, Side};

@@ -3,6 +3,7 @@
 //! Each case runs on one thread, its seeds one after the other, with the same engine as `doublehold run`, so that the
 //! command in a row shows the very run that was counted. All cases share the processors.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use doublehold_history::{Predicate, Verdict};
@@ -33,6 +34,75 @@ impl ClaimRow<'_> {
     /// True if all cases came out as predicted; `None` where nothing was run.
     pub fn as_expected(&self) -> Option<bool> {
         self.claim.cases.is_ok().then(|| self.outcomes.iter().all(CaseOutcome::as_expected))
+    }
+
+    /// What became of its authors' statements about each predicate.
+    pub fn stands(&self) -> BTreeMap<Predicate, Stand> {
+        let mut stands: BTreeMap<Predicate, Stand> = BTreeMap::new();
+        for outcome in &self.outcomes {
+            let Measured::Verdicts(case, counts) = &outcome.measured else { continue };
+            for (predicate, _, count) in counts {
+                let confirms = case.says.get(predicate).and_then(|says| count.confirms(*says));
+                let Some(confirms) = confirms else { continue };
+                let stand = if confirms { Stand::Confirmed } else { Stand::Refuted };
+                stands.entry(*predicate).and_modify(|known| *known = known.and(stand)).or_insert(stand);
+            }
+        }
+        stands
+    }
+
+    /// True if an attack came out otherwise than some run inside the scope, or is about what no run is about.
+    fn is_refutation(&self, attack: &CaseOutcome<'_>) -> bool {
+        verdicts(attack).iter().any(|(predicate, came_out, _)| {
+            let inside = self.outcomes.iter().filter(|outcome| !outcome.case.is_attack()).flat_map(verdicts);
+            let mut same = inside.filter(|(it, ..)| it == predicate).peekable();
+            same.peek().is_none() || same.any(|(.., count)| !count.is(*came_out))
+        })
+    }
+
+    /// Refuses a finding that the runs contradict: an attack that does not refute, or a sentence that is silent about
+    /// one side of what came out.
+    fn check_finding(&self) -> Result<(), Refused> {
+        let mut attacks = self.outcomes.iter().filter(|outcome| outcome.case.is_attack());
+        if let Some(failed) = attacks.find(|attack| !attack.as_expected() || !self.is_refutation(attack)) {
+            return Err(Refused::Broader { scenario: failed.case.setup().scenario.clone() });
+        }
+        let when = self.claim.finding.as_ref().and_then(|finding| finding.when.as_deref());
+        let Some(when) = when else { return Ok(()) };
+        for (predicate, stand) in self.stands() {
+            for (word, is_said) in [("right", stand != Stand::Refuted), ("wrong", stand != Stand::Confirmed)]
+            {
+                if is_said && !when.contains(word) {
+                    return Err(Refused::OneSided { predicate, word });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The verdicts of a case that has some.
+fn verdicts<'a>(outcome: &'a CaseOutcome<'_>) -> &'a [(Predicate, Prediction, VerdictCount)] {
+    match &outcome.measured {
+        Measured::Verdicts(_, counts) => counts,
+        Measured::Flip(..) | Measured::Figure(..) => &[],
+    }
+}
+
+/// What became of all statements about one predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// Every run is as stated.
+    Confirmed,
+    /// No run is.
+    Refuted,
+    /// Some are, and some are not.
+    Both,
+}
+
+impl Stand {
+    fn and(self, other: Stand) -> Stand {
+        if self == other { self } else { Stand::Both }
     }
 }
 
@@ -125,6 +195,11 @@ impl CaseOutcome<'_> {
 }
 
 impl DebateCase {
+    /// True if it is outside of the scope of its claim's finding.
+    pub fn is_attack(&self) -> bool {
+        matches!(self, DebateCase::Run(run) if run.is_attack)
+    }
+
     /// The scenario, its changes and its seeds.
     pub fn setup(&self) -> &Setup {
         match self {
@@ -166,6 +241,10 @@ enum Refused {
          once, or state the side under `not_seen`"
     )]
     Hollow { scenario: String, value: String },
+    #[error("its attack `{scenario}` refutes nothing: the finding holds there too, so widen its `scope`")]
+    Broader { scenario: String },
+    #[error("of {predicate} it came out {word} somewhere, and its `when` does not say where")]
+    OneSided { predicate: Predicate, word: &'static str },
 }
 
 /// The number of cases of such claims: of how many a caller of [`rows`] hears.
@@ -199,6 +278,10 @@ pub fn rows<'a>(
             at += 1;
         }
         rows[at].outcomes.push(outcome?);
+    }
+    for row in &rows {
+        row.check_finding()
+            .map_err(|source| BadCase { claim: row.claim.id.clone(), source: Box::new(source) })?;
     }
     Ok(rows)
 }

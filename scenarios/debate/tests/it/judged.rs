@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use doublehold_debate::{
-    DebateClaim, Measured, Prediction, Says, VerdictCount, cases, claims, rows, tallies,
+    DebateCase, DebateClaim, Measured, Prediction, Says, VerdictCount, cases, claims, rows, tallies,
 };
 use doublehold_history::Predicate;
 
@@ -52,4 +52,50 @@ fn rows_are_the_same_on_any_number_of_threads_and_each_case_is_told_of() {
     };
     assert_eq!(on(1), on(3));
     assert_eq!(told.into_inner(), 2 * cases(&chosen));
+}
+
+/// A claim with its attacks and nothing else, so that no other case is run.
+fn only_attacks(claim: &DebateClaim) -> DebateClaim {
+    let mut claim = claim.clone();
+    if let Ok(cases) = &mut claim.cases {
+        cases.retain(DebateCase::is_attack);
+    }
+    claim
+}
+
+/// Outside of the scope of a finding, the opposite comes out: that is why the finding says no more.
+#[test]
+fn every_attack_refutes_what_the_finding_would_be_without_its_scope() {
+    let claims: Vec<DebateClaim> = claims().unwrap().iter().map(only_attacks).collect();
+    let chosen: Vec<&DebateClaim> = claims.iter().collect();
+    let jobs = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    assert!(cases(&chosen) > 100);
+    rows(&chosen, jobs, || {}).unwrap();
+}
+
+#[test]
+fn an_attack_that_refutes_nothing_is_told() {
+    let claims = claims().unwrap();
+    let mut planted = only_attacks(claim(&claims, "L2"));
+    if let Ok([DebateCase::Run(attack), ..]) = planted.cases.as_deref_mut() {
+        attack.expect = [(Predicate::P2, Prediction::Holds)].into();
+    }
+    let error = rows(&[&planted], NonZeroUsize::MIN, || {}).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "L2: its attack `suspend-in-flight` refutes nothing: the finding holds there too, so widen its `scope`"
+    );
+}
+
+/// T6 is confirmed where the pause comes before the look, and refuted where it comes after.
+#[test]
+fn a_sentence_that_is_silent_about_one_side_is_refused() {
+    let claims = claims().unwrap();
+    let mut planted = claim(&claims, "T6").clone();
+    if let (Some(finding), Ok(cases)) = (&mut planted.finding, &mut planted.cases) {
+        cases.truncate(3);
+        finding.when = Some("right where the pause begins before the look".to_owned());
+    }
+    let error = rows(&[&planted], NonZeroUsize::MIN, || {}).unwrap_err().to_string();
+    assert_eq!(error, "T6: of P3 it came out wrong somewhere, and its `when` does not say where");
 }

@@ -25,6 +25,12 @@ pub(super) struct Line<'a> {
     measured: Vec<String>,
     /// `null` where the claim cannot be run yet; `note` says then what that would take.
     as_expected: Option<bool>,
+    /// One sentence; `null` for a claim of one case.
+    when: Option<&'a str>,
+    /// What all cases assume; `null` where the claim cannot be run yet.
+    scope: Option<&'a str>,
+    /// The places in `scenario` of those outside of the scope.
+    attacks: Vec<usize>,
     note: Option<String>,
 }
 
@@ -50,6 +56,9 @@ fn line<'a>(row: &'a ClaimRow<'_>) -> Line<'a> {
         expected: cases().map(prediction_words).collect(),
         measured: row.outcomes.iter().map(measurement_words).collect(),
         as_expected: row.as_expected(),
+        when: claim.finding.as_ref().and_then(|finding| finding.when.as_deref()),
+        scope: claim.finding.as_ref().map(|finding| finding.scope.as_str()),
+        attacks: cases().enumerate().filter(|(_, case)| case.is_attack()).map(|(place, _)| place).collect(),
         note,
     }
 }

@@ -6,7 +6,9 @@ use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, DebateCase, Paragrap
 use doublehold_history::Predicate;
 use doublehold_scenarios::topics::{TOPICS, Topic};
 
-use super::sentences::{command, confirmation_words, measurement_words, prediction_words};
+use super::sentences::{
+    about, capital, command, confirmation_words, finding_words, measurement_words, prediction_words,
+};
 use super::text::cell;
 use crate::error::CliError;
 
@@ -64,18 +66,20 @@ fn render_post(post: &Post, rows: &[ClaimRow<'_>]) -> String {
 /// A command that is longer is looked up further below.
 const SHORT_BYTES: usize = 110;
 
-/// A claim in a line: what was run, what came out, and whether its author is right.
+/// A claim in a line: when it is right, or what came out of its one case; and a command that shows it.
 fn briefly(row: &ClaimRow<'_>) -> String {
     let head = format!("- {} *{}* ({})", link(row), row.claim.text, row.claim.who.join(", "));
     let Some(outcome) = telling(row) else { return format!("{head}: not run yet\n") };
-    let confirmed = confirmation_words(row).map(|it| format!("; {it}")).unwrap_or_default();
+    let found = when(row).map_or_else(|| measurement_words(outcome), str::to_owned);
+    let confirmed = confirmation_words(row).map(|it| format!(" {}.", capital(&it))).unwrap_or_default();
     let command = command(outcome.case);
     let command = if command.len() > SHORT_BYTES { String::new() } else { format!(" `{command}`") };
-    let all = match row.outcomes.len() {
-        1 => String::new(),
-        cases => format!(" in the case that is shown, of {cases}"),
-    };
-    format!("{head}: {}{all}{confirmed}.{command}\n", measurement_words(outcome))
+    format!("{head}: {found}.{confirmed}{command}\n")
+}
+
+/// The sentence that says when a claim of several cases is right.
+fn when<'a>(row: &ClaimRow<'a>) -> Option<&'a str> {
+    row.claim.finding.as_ref().and_then(|finding| finding.when.as_deref())
 }
 
 /// The case that says most of a claim: one that its author speaks of, as the catalogue has it, if there is one.
@@ -103,9 +107,12 @@ fn wrong_predictions(rows: &[ClaimRow<'_>]) -> String {
         let found = row.claim.note.as_deref().unwrap_or("nobody has found out why yet");
         text += &format!("- {} *{}.* {found}\n", link(row), row.claim.text);
         for outcome in row.outcomes.iter().filter(|outcome| !outcome.as_expected()) {
-            let about = outcome.case.setup().about.as_deref().unwrap_or("as the scenario is");
+            let about = match about(outcome.case) {
+                about if about.is_empty() => "as the scenario is: ".to_owned(),
+                about => about,
+            };
             text += &format!(
-                "  - {about}: predicted {}; came out: {}\n",
+                "  - {about}predicted {}; came out: {}\n",
                 prediction_words(outcome.case),
                 measurement_words(outcome)
             );
@@ -133,6 +140,9 @@ fn render_claim(row: &ClaimRow<'_>) -> String {
         claim.who.join(", "),
         claim.source
     );
+    if let Some(finding) = &claim.finding {
+        text += &format!("\n{}\n", finding_words(finding));
+    }
     match &claim.cases {
         Err(not_yet) => text += &format!("\nNot run yet: {}: {}.\n", not_yet.missing.as_str(), not_yet.needs),
         Ok(_) => {
@@ -148,7 +158,7 @@ fn render_claim(row: &ClaimRow<'_>) -> String {
 
 fn line(outcome: &CaseOutcome<'_>) -> String {
     let case: &DebateCase = outcome.case;
-    let about = case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
+    let about = about(case);
     let found = format!("{} ({} seeds)", measurement_words(outcome), case.seeds());
     let found = if outcome.as_expected() { found } else { format!("**{found}**") };
     format!("| {about}`{}` | {} | {found} |\n", command(case).replace('|', "\\|"), prediction_words(case))
@@ -163,9 +173,4 @@ fn not_yet(rows: &[ClaimRow<'_>]) -> String {
         }
     }
     text
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -1,9 +1,8 @@
 //! Cases, predictions and measurements in words, for a terminal and for a page.
 
-use std::collections::BTreeMap;
-
 use doublehold_debate::{
-    CaseOutcome, ClaimRow, DebateCase, Flip, Measured, NoFlip, Prediction, Side, Threshold, VerdictCount,
+    CaseOutcome, ClaimRow, DebateCase, DebateFinding, Flip, Measured, NoFlip, Prediction, Side, Stand,
+    Threshold, VerdictCount,
 };
 use doublehold_history::Predicate;
 use doublehold_text::{list, shell};
@@ -149,27 +148,38 @@ fn groups<W: Into<String>>(each: impl Iterator<Item = (Predicate, W)>) -> String
     groups.iter().map(group).collect::<Vec<_>>().join(", ")
 }
 
-/// The outcome of its author's statements: `confirmed on P3; refuted on P1 and P2`.
+/// What a case varies, ahead of its command: `outside that scope: one node: `.
+pub(super) fn about(case: &DebateCase) -> String {
+    let about = case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
+    if case.is_attack() { format!("outside that scope: {about}") } else { about }
+}
+
+/// The outcome of its author's statements: `confirmed on P3; refuted on P1; on P2 it depends`.
 pub(super) fn confirmation_words(row: &ClaimRow<'_>) -> Option<String> {
-    let mut of: BTreeMap<Predicate, [bool; 2]> = BTreeMap::new();
-    for outcome in &row.outcomes {
-        let Measured::Verdicts(case, counts) = &outcome.measured else { continue };
-        for (predicate, _, count) in counts {
-            if let Some(confirms) = case.says.get(predicate).and_then(|says| count.confirms(*says)) {
-                of.entry(*predicate).or_default()[usize::from(!confirms)] = true;
-            }
-        }
-    }
-    let those = |confirmed: bool, refuted: bool| -> Vec<&str> {
-        let alike = |(_, it): &(&Predicate, &[bool; 2])| **it == [confirmed, refuted];
-        of.iter().filter(alike).map(|(predicate, _)| predicate.as_str()).collect()
+    let stands = row.stands();
+    let those = |wanted: Stand| -> Vec<&str> {
+        let alike = stands.iter().filter(|(_, stand)| **stand == wanted);
+        alike.map(|(predicate, _)| predicate.as_str()).collect()
     };
-    let told =
-        [("confirmed", those(true, false)), ("refuted", those(false, true)), ("both", those(true, true))];
-    let told = told.iter().filter(|(_, those)| !those.is_empty()).map(|(word, those)| match *word {
-        "both" => format!("confirmed in one setup and refuted in another on {}", list(those)),
-        word => format!("{word} on {}", list(those)),
+    let told = [Stand::Confirmed, Stand::Refuted, Stand::Both].map(|stand| (stand, those(stand)));
+    let told = told.iter().filter(|(_, those)| !those.is_empty()).map(|(stand, those)| match stand {
+        Stand::Confirmed => format!("confirmed on {}", list(those)),
+        Stand::Refuted => format!("refuted on {}", list(those)),
+        Stand::Both => format!("on {} it depends", list(those)),
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// A finding ahead of its cases: `Right on one node; wrong on five. Scope: clocks that are right.`
+pub(super) fn finding_words(finding: &DebateFinding) -> String {
+    let when = finding.when.as_ref().map(|when| format!("{}. ", capital(when))).unwrap_or_default();
+    let why = finding.no_attack.as_ref().map(|why| format!(" Nothing is run outside of it: {why}."));
+    format!("{when}Scope: {}.{}", finding.scope, why.unwrap_or_default())
+}
+
+/// The first letter made large.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

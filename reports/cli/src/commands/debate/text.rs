@@ -8,7 +8,9 @@ use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::topics::{TOPICS, Topic};
 use doublehold_text::several;
 
-use super::sentences::{command, confirmation_words, measurement_words, prediction_words};
+use super::sentences::{
+    about, command, confirmation_words, finding_words, measurement_words, prediction_words,
+};
 
 const INDENT: &str = "      ";
 const AS_PREDICTED: &str = "as predicted  ";
@@ -34,6 +36,9 @@ fn paragraph(row: &ClaimRow<'_>, style: &Style) -> String {
     let mut text = wrap(&claim.text, &align_left(&claim.id, INDENT.len()), INDENT, style.width);
     let said = format!("{}: {}", claim.who.join(", "), claim.source);
     text += &style.paint(&wrap(&said, INDENT, INDENT, style.width), Paint::Dim);
+    if let Some(finding) = &claim.finding {
+        text += &wrap(&finding_words(finding), INDENT, INDENT, style.width);
+    }
     for outcome in &row.outcomes {
         text += &case(outcome, style);
     }
@@ -51,7 +56,7 @@ fn paragraph(row: &ClaimRow<'_>, style: &Style) -> String {
 }
 
 fn case(outcome: &CaseOutcome<'_>, style: &Style) -> String {
-    let about = outcome.case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
+    let about = about(outcome.case);
     let found = measurement_words(outcome);
     let runs = several(outcome.case.seeds(), "seed");
     let (mark, found) = match (outcome.as_expected(), outcome.case) {
