@@ -80,6 +80,8 @@ fn check_attack(attack: &RunCase) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use doublehold_history::Predicate;
 
     use super::*;
@@ -113,8 +115,8 @@ mod tests {
     #[test]
     fn a_finding_names_its_scope_and_what_is_outside_of_it() {
         let inside = run("{ P1 = 'holds' }", false);
-        assert!(refused(&[inside.clone()], [None, None, Some("none")]).contains("no `scope`"));
-        assert!(refused(&[inside.clone()], [None, Some("one node"), None]).contains("`no_attack`"));
+        assert!(refused(from_ref(&inside), [None, None, Some("none")]).contains("no `scope`"));
+        assert!(refused(from_ref(&inside), [None, Some("one node"), None]).contains("`no_attack`"));
         let attack = run("{ P1 = 'violated' }", true);
         let both = [inside.clone(), attack.clone()];
         assert!(refused(&both, [None, Some("one node"), Some("none")]).contains("both"));

@@ -10,6 +10,7 @@ mod checked;
 mod cli;
 mod commands_page;
 mod completions;
+mod debated;
 mod engines;
 mod estimate;
 mod explained;
