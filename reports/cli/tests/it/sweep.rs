@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::str;
 
-use crate::kit::{Ask, Folder, assert_text, doublehold};
+use crate::kit::{Ask, Folder, assert_text, doublehold, shell};
 
 /// Two designs at two points: four cells of three batches, the last of them short.
 const SMALL: &str = r#"
@@ -132,6 +132,27 @@ fn shards_of_one_folder_are_merged_where_they_are() {
     // Once more: the result of the first is no shard.
     doublehold(&["merge", &out]).ends(0);
     assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
+}
+
+/// All but the first three shards have no runs: they differ in their headers alone.
+#[cfg(unix)]
+#[test]
+fn more_shards_are_merged_than_a_process_may_open() {
+    let folder = Folder::new();
+    folder.write("study.toml", calm(one_design()));
+    folder.doublehold(&["sweep", "study.toml", "--out", "whole"]).ends(0);
+    for shard in ["1/200", "2/200", "3/200"] {
+        folder.doublehold(&["sweep", "study.toml", "--out", "parts", "--shard", shard]).ends(0);
+    }
+    let third = folder.read("parts/runs.3-of-200.jsonl");
+    let header = third.split_inclusive('\n').next().expect("a header");
+    for number in 4..=200 {
+        let header = header.replacen("\"shard\":[3,200]", &format!("\"shard\":[{number},200]"), 1);
+        folder.write(&format!("parts/runs.{number}-of-200.jsonl"), header);
+    }
+    let merge = r#"ulimit -n 24 && exec "$0" merge parts --out merged"#;
+    assert_eq!(shell(merge, &[]).current_dir(folder.at()).prints(0), "merged/runs.jsonl\n");
+    assert_eq!(folder.read("whole/runs.jsonl"), folder.read("merged/runs.jsonl"));
 }
 
 #[test]

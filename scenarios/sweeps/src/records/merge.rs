@@ -1,22 +1,26 @@
 //! Merging shards: their batches, in the one order that all batches of a study have. So the result is the file that
 //! one sweep without shards writes, byte for byte, whatever order the shards are named in.
+//!
+//! Shards are read one after another: first their headers, then their batches, of which only the places are kept. Then
+//! each line is copied from its place. So one shard is open at a time, however many there are, and memory grows by 32
+//! bytes for each batch, which has some 4 kB of records. A line is checked again when it is copied: somebody may change
+//! a shard meanwhile.
+//!
+//! Decision: "A merge opens one shard at a time" (docs/decisions/sweeps.md).
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use doublehold_text::list;
 
 use super::difference::{Difference, difference};
+use super::opening::open_for_reading;
+use super::read::line_error;
 use super::validate::RecordsChecker;
 use super::{Records, RecordsError, display_path};
 use crate::sweep::{Batch, Order, PartialHeader, StudyHeader};
-
-/// A shard that is being read, with its next batch.
-struct Head {
-    records: Records,
-    next: Option<Batch>,
-}
 
 /// The result of a merge.
 #[derive(Clone, Debug)]
@@ -34,86 +38,149 @@ pub struct Merged {
 ///
 /// If a file cannot be read or has what no sweep writes, two are of different studies or of the same shard, a batch is
 /// in two of them, or something is missing.
-pub fn merge(
-    files: &[std::path::PathBuf],
-    is_partial: bool,
-    output: &mut dyn Write,
-) -> Result<Merged, RecordsError> {
-    let mut heads = Vec::new();
-    for path in files {
-        let Some(mut records) = Records::open(path)? else {
-            return Err(RecordsError::unusable(path, "it has no header", "sweep that shard again"));
-        };
-        let next = records.next_batch()?;
-        heads.push(Head { records, next });
-    }
-    let header = combined_header(&heads, is_partial)?;
+pub fn merge(files: &[PathBuf], is_partial: bool, output: &mut dyn Write) -> Result<Merged, RecordsError> {
+    let header = combined_header(files, is_partial)?;
+    let Index { lines, torn } = Index::new(files, &header)?;
     let failed = |source| RecordsError::io("write", Path::new("runs.jsonl"), source);
-    let line = serde_json::to_vec(&header).map_err(|error| failed(std::io::Error::other(error)))?;
+    let line = serde_json::to_vec(&header).map_err(|error| failed(io::Error::other(error)))?;
     output.write_all(&line).and_then(|()| output.write_all(b"\n")).map_err(failed)?;
-    let mut checker =
-        RecordsChecker::new(&header).map_err(|unsound| heads[0].records.error_at_line(unsound))?;
-    let mut last: Option<(u64, usize)> = None;
-    while let Some((place, first)) = first(&header, &heads) {
-        if let Some((_, other)) = last.filter(|(before, _)| *before == place) {
-            return Err(duplicate_error(&heads[first], &heads[other]));
-        }
-        let head = &mut heads[first];
-        if let Some(batch) = &head.next {
-            checker.next(batch).map_err(|unsound| head.records.error_at_line(unsound))?;
-        }
+    let mut checker = RecordsChecker::new(&header).map_err(|unsound| line_error(&files[0], 1, unsound))?;
+    let mut reader = LineReader { files, open: None, line: Vec::new() };
+    for line in &lines {
+        let batch = reader.read(line, &header)?;
+        checker.next(&batch).map_err(|unsound| line_error(&files[line.shard], line.number, unsound))?;
         // As it was written: reading and writing a number again may change its last digit.
-        output.write_all(head.records.line()).map_err(failed)?;
-        head.next = head.records.next_batch()?;
-        last = Some((place, first));
+        output.write_all(&reader.line).map_err(failed)?;
     }
-    checker.end().map_err(|unsound| heads[0].records.error_at_line(unsound))?;
-    let torn = heads
-        .iter()
-        .filter(|head| head.records.is_torn())
-        .map(|head| display_path(head.records.path()))
-        .collect();
+    checker.end().map_err(|unsound| RecordsError::unusable(&files[0], unsound.cause, unsound.hint))?;
     Ok(Merged { header, torn })
 }
 
-/// The place of the batch that comes first, and the shard whose it is.
-fn first(header: &StudyHeader, heads: &[Head]) -> Option<(u64, usize)> {
-    let place = |head: &Head| head.next.as_ref().map(|batch| Order::place_of(header, batch));
-    heads.iter().enumerate().filter_map(|(head, it)| Some((place(it)?, head))).min()
+/// The line of a batch.
+struct Line {
+    /// The batch's place in the order of its study.
+    place: u64,
+    /// The index of the file.
+    shard: usize,
+    /// The line's number in it, from 1.
+    number: u64,
+    /// The number of bytes before it.
+    offset: u64,
 }
 
-fn duplicate_error(head: &Head, other: &Head) -> RecordsError {
-    let (number, cell) = head.next.as_ref().map_or((0, 0), |batch| (batch.batch, batch.cell));
-    let cause =
-        format!("the batch {number} of cell {cell} is in it and in `{}`", display_path(other.records.path()));
-    RecordsError::unusable(head.records.path(), cause, "a file was changed: sweep both shards again")
+/// The lines of all batches, in the order of their study.
+struct Index {
+    lines: Vec<Line>,
+    /// The files that ended in a torn line.
+    torn: Vec<String>,
+}
+
+impl Index {
+    fn new(files: &[PathBuf], header: &StudyHeader) -> Result<Index, RecordsError> {
+        let mut index = Index { lines: Vec::new(), torn: Vec::new() };
+        for (shard, path) in files.iter().enumerate() {
+            let mut records = open(path)?;
+            while let Some(batch) = records.next_batch()? {
+                let (place, number) = (Order::place_of(header, &batch), records.lines());
+                let offset = records.bytes_read() - records.line().len() as u64;
+                index.lines.push(Line { place, shard, number, offset });
+            }
+            if records.is_torn() {
+                index.torn.push(display_path(path));
+            }
+        }
+        index.lines.sort_unstable_by_key(|line| (line.place, line.shard));
+        let twice = index.lines.windows(2).find(|pair| pair[0].place == pair[1].place);
+        match twice {
+            Some([other, line]) => Err(duplicate_error(files, line, other, header)),
+            _ => Ok(index),
+        }
+    }
+}
+
+/// Reads lines wherever they are, with one file open at a time.
+struct LineReader<'a> {
+    files: &'a [PathBuf],
+    open: Option<(usize, BufReader<File>)>,
+    /// The line that was read last, with its end.
+    line: Vec<u8>,
+}
+
+impl LineReader<'_> {
+    fn read(&mut self, line: &Line, header: &StudyHeader) -> Result<Batch, RecordsError> {
+        let path = &self.files[line.shard];
+        self.read_bytes(line).map_err(|source| RecordsError::io("read", path, source))?;
+        let batch: Option<Batch> = serde_json::from_slice(&self.line).ok();
+        batch.filter(|batch| Order::place_of(header, batch) == line.place).ok_or_else(|| {
+            let cause = format!("line {}: it was changed while it was merged", line.number);
+            RecordsError::unusable(path, cause, "merge when nobody writes to the shards")
+        })
+    }
+
+    fn read_bytes(&mut self, line: &Line) -> io::Result<()> {
+        if self.open.as_ref().is_none_or(|(shard, _)| *shard != line.shard) {
+            self.open = None;
+        }
+        let (_, reader) = match &mut self.open {
+            Some(open) => open,
+            none => none.insert((line.shard, BufReader::new(open_for_reading(&self.files[line.shard])?))),
+        };
+        reader.seek(SeekFrom::Start(line.offset))?;
+        self.line.clear();
+        reader.read_until(b'\n', &mut self.line).map(|_| ())
+    }
+}
+
+fn open(path: &Path) -> Result<Records, RecordsError> {
+    let no_header = || RecordsError::unusable(path, "it has no header", "sweep that shard again");
+    Records::open(path)?.ok_or_else(no_header)
+}
+
+fn duplicate_error(files: &[PathBuf], line: &Line, other: &Line, header: &StudyHeader) -> RecordsError {
+    let batch = LineReader { files, open: None, line: Vec::new() }.read(line, header);
+    let Batch { batch: number, cell, .. } = match batch {
+        Ok(batch) => batch,
+        Err(error) => return error,
+    };
+    let (path, other) = (&files[line.shard], display_path(&files[other.shard]));
+    let cause = format!("the batch {number} of cell {cell} is in it and in `{other}`");
+    RecordsError::unusable(path, cause, "a file was changed: sweep both shards again")
+}
+
+/// A shard's header, and its file.
+struct Head<'a> {
+    path: &'a Path,
+    header: StudyHeader,
 }
 
 /// The header of the whole, if these are all its shards, or of a part of it.
-fn combined_header(heads: &[Head], is_partial: bool) -> Result<StudyHeader, RecordsError> {
-    let Some(one) = heads.first() else {
+fn combined_header(files: &[PathBuf], is_partial: bool) -> Result<StudyHeader, RecordsError> {
+    let read = |path: &'_ PathBuf| open(path).map(|records| records.header().clone());
+    let Some(path) = files.first() else {
         return Err(RecordsError::unusable(
             Path::new("."),
             "no records are named",
             "name the shards' folders",
         ));
     };
-    let of = one.records.header().shard[1];
+    let one = Head { path, header: read(path)? };
+    let of = one.header.shard[1];
     let mut seen: BTreeMap<u64, &Path> = BTreeMap::new();
-    for head in heads {
-        refuse_whole(head, heads.len())?;
-        refuse_other_study(head, one)?;
-        refuse_other_division(head, one)?;
-        let (number, path) = (head.records.header().shard[0], head.records.path());
+    for path in files {
+        let head = Head { path, header: read(path)? };
+        refuse_whole(&head, files.len())?;
+        refuse_other_study(&head, &one)?;
+        refuse_other_division(&head, &one)?;
+        let number = head.header.shard[0];
         if let Some(other) = seen.insert(number, path) {
             return Err(same_shard(path, other, (number, of)));
         }
     }
-    let mut header = StudyHeader { shard: [1, 1], ..one.records.header().clone() };
+    let mut header = StudyHeader { shard: [1, 1], ..one.header };
     if is_partial && header.partial.is_none() {
         header.partial = Some(PartialHeader { shards: seen.into_keys().collect(), of });
     } else if !is_partial {
-        refuse_missing(&seen, of, one.records.path())?;
+        refuse_missing(&seen, of, one.path)?;
     }
     Ok(header)
 }
@@ -126,37 +193,33 @@ fn same_shard(path: &Path, other: &Path, (number, of): (u64, u64)) -> RecordsErr
     RecordsError::unusable(path, cause, "name each shard once: leave one of them out")
 }
 
-fn refuse_other_division(head: &Head, one: &Head) -> Result<(), RecordsError> {
-    let ([number, parts], [_, of]) = (head.records.header().shard, one.records.header().shard);
+fn refuse_other_division(head: &Head<'_>, one: &Head<'_>) -> Result<(), RecordsError> {
+    let ([number, parts], [_, of]) = (head.header.shard, one.header.shard);
     if parts == of {
         return Ok(());
     }
-    let first = display_path(one.records.path());
+    let first = display_path(one.path);
     let cause = format!("they are shard {number} of {parts}, and `{first}` is one of {of}");
     let hint = "merge shards of one number of shards: leave the others out";
-    Err(RecordsError::unusable(head.records.path(), cause, hint))
+    Err(RecordsError::unusable(head.path, cause, hint))
 }
 
 /// Records of a whole study cannot be merged with any others.
-fn refuse_whole(head: &Head, count: usize) -> Result<(), RecordsError> {
-    if count == 1 || head.records.header().shard[1] != 1 {
+fn refuse_whole(head: &Head<'_>, count: usize) -> Result<(), RecordsError> {
+    if count == 1 || head.header.shard[1] != 1 {
         return Ok(());
     }
     let hint = "leave the file out; `doublehold report DIR DIR` makes one page of several sweeps";
-    Err(RecordsError::unusable(head.records.path(), "they are of a whole study, and of no shard", hint))
+    Err(RecordsError::unusable(head.path, "they are of a whole study, and of no shard", hint))
 }
 
-fn refuse_other_study(head: &Head, one: &Head) -> Result<(), RecordsError> {
-    let first = format!("`{}`", display_path(one.records.path()));
-    match difference(head.records.header(), (one.records.header(), &first)) {
+fn refuse_other_study(head: &Head<'_>, one: &Head<'_>) -> Result<(), RecordsError> {
+    let first = format!("`{}`", display_path(one.path));
+    match difference(&head.header, (&one.header, &first)) {
         None => Ok(()),
         Some(Difference { cause, hint }) => {
             let cause = format!("they and {first} are not of one study: {cause}");
-            Err(RecordsError::unusable(
-                head.records.path(),
-                cause,
-                format!("{hint}; or leave one of them out"),
-            ))
+            Err(RecordsError::unusable(head.path, cause, format!("{hint}; or leave one of them out")))
         }
     }
 }

@@ -53,9 +53,7 @@ impl Records {
             return Ok(None);
         }
         let header = header(path, &line)?;
-        let checker = RecordsChecker::new(&header).map_err(|InvalidRecords { cause, hint }| {
-            RecordsError::unusable(path, format!("line 1: {cause}"), hint)
-        })?;
+        let checker = RecordsChecker::new(&header).map_err(|unsound| line_error(path, 1, unsound))?;
         let (path, whole) = (path.to_owned(), line.len() as u64);
         Ok(Some(Records { path, reader, header, checker, line, lines: 1, whole, torn: false }))
     }
@@ -85,6 +83,11 @@ impl Records {
         &self.line
     }
 
+    /// How many lines were read: the number of the last one.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
     /// The next batch; `None` at the end.
     ///
     /// # Errors
@@ -98,13 +101,8 @@ impl Records {
         };
         match sound {
             Ok(()) => Ok(batch),
-            Err(unsound) => Err(self.error_at_line(unsound)),
+            Err(unsound) => Err(line_error(&self.path, self.lines, unsound)),
         }
-    }
-
-    /// The error for unsound records, with the number of the line that was read last.
-    pub(super) fn error_at_line(&self, InvalidRecords { cause, hint }: InvalidRecords) -> RecordsError {
-        RecordsError::unusable(&self.path, format!("line {}: {cause}", self.lines), hint)
     }
 
     fn next_line(&mut self) -> Result<Option<Batch>, RecordsError> {
@@ -136,6 +134,15 @@ impl Records {
             )),
         }
     }
+}
+
+/// The error for unsound records, with the number of their line.
+pub(super) fn line_error(
+    path: &Path,
+    line: u64,
+    InvalidRecords { cause, hint }: InvalidRecords,
+) -> RecordsError {
+    RecordsError::unusable(path, format!("line {line}: {cause}"), hint)
 }
 
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<()> {
