@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_doublehold");
 
 /// Variables of whoever runs the tests that change what the program says or does.
-const UNSET: [&str; 9] = [
+const UNSET: [&str; 14] = [
     "NO_COLOR",
     "COLUMNS",
     "LC_ALL",
@@ -24,6 +24,11 @@ const UNSET: [&str; 9] = [
     "SLURM_ARRAY_TASK_COUNT",
     "JOB_COMPLETION_INDEX",
     "JOB_COMPLETIONS",
+    "AWS_BATCH_JOB_ARRAY_INDEX",
+    "SGE_TASK_ID",
+    "PBS_ARRAY_INDEX",
+    "PBS_ARRAYID",
+    "LSB_JOBINDEX",
 ];
 
 /// Any program in that environment; it has nothing to read.

@@ -134,6 +134,29 @@ fn shards_of_one_folder_are_merged_where_they_are() {
     assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
 }
 
+/// Each task of an array makes its part, and none the whole study.
+#[test]
+fn a_task_of_an_array_runs_its_part_or_is_refused() {
+    let folder = Folder::new();
+    folder.write("study.toml", calm(TINY));
+    let task = |variables: &[(&str, &str)]| {
+        let mut command = folder.doublehold(&["sweep", "study.toml", "--out", "parts"]);
+        command.envs(variables.iter().copied());
+        command
+    };
+    let batch = task(&[("AWS_BATCH_JOB_ARRAY_INDEX", "1"), ("AWS_BATCH_JOB_ARRAY_SIZE", "2")]).ends(0);
+    assert!(batch.stderr.contains("part 2 of 2, as AWS_BATCH_JOB_ARRAY_INDEX says"), "{}", batch.stderr);
+    let range = [("SGE_TASK_FIRST", "5"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "3")];
+    let grid_engine = task(&[&[("SGE_TASK_ID", "5")], &range[..]].concat()).ends(0);
+    assert!(grid_engine.stderr.contains("part 1 of 2, as SGE_TASK_ID says"), "{}", grid_engine.stderr);
+    assert_eq!(folder.doublehold(&["merge", "parts"]).prints(0), "parts/runs.jsonl\n");
+    for name in ["PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX"] {
+        let told = task(&[(name, "1")]).refused();
+        assert!(told.contains(&format!("as `{name}` says")) && told.contains("type `--shard I/N`"), "{told}");
+        task(&[(name, "1")]).args(["--shard", "1/2"]).ends(0);
+    }
+}
+
 /// All but the first three shards have no runs: they differ in their headers alone.
 #[cfg(unix)]
 #[test]

@@ -48,7 +48,8 @@ pub(crate) struct Arguments {
     /// Where records go; what is there is gone on with [default: the study's name]
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
-    /// Run only this part of the study, such as 3/8 [default: as a job array's environment says, or all]
+    /// Run only this part of the study, such as 3/8 [default: as a job array of Slurm, Kubernetes, AWS Batch or Grid
+    /// Engine says, or all]
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
     #[command(flatten)]
