@@ -4,6 +4,7 @@
 mod bound;
 mod example;
 mod json;
+mod part;
 mod rates;
 mod table;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use self::bound::{StatedBy, WaitBound};
 pub use self::example::causes;
 pub use self::example::name_of;
 pub use self::example::words_of;
+pub use self::part::Part;
 pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
@@ -42,6 +44,8 @@ pub struct Findings {
     pub title: String,
     /// The first seed.
     pub first: Seed,
+    /// Which part of a larger search this is, if it is one.
+    pub part: Option<Part>,
     /// What all runs came to.
     pub tally: Tally,
     /// The predicates that were asked about.

@@ -76,6 +76,25 @@ pub enum Nondeterminism {
 }
 
 impl Nondeterminism {
+    /// A word for programs, and the seed of the run that showed it, if one run did.
+    pub(crate) fn word_and_seed(&self) -> (&'static str, Option<Seed>) {
+        match self {
+            Nondeterminism::OtherRun(seed) => ("other-run", Some(*seed)),
+            Nondeterminism::Waits(seed) => ("waits", Some(*seed)),
+            Nondeterminism::RealTime => ("real-time", None),
+        }
+    }
+
+    /// The sign that these words mean.
+    pub fn from_word(word: &str, seed: Option<Seed>) -> Option<Nondeterminism> {
+        match (word, seed) {
+            ("other-run", Some(seed)) => Some(Nondeterminism::OtherRun(seed)),
+            ("waits", Some(seed)) => Some(Nondeterminism::Waits(seed)),
+            ("real-time", None) => Some(Nondeterminism::RealTime),
+            _ => None,
+        }
+    }
+
     /// The same of runs whose seeds go by other numbers.
     #[cfg(feature = "proptest")]
     pub(crate) fn with_seeds(self, seed: impl FnOnce(Seed) -> Seed) -> Nondeterminism {

@@ -13,6 +13,7 @@ use doublehold_statistics::Confidence;
 use serde::Serialize;
 
 use super::example::causes;
+use super::part::JsonPart;
 use super::rates::partly_decided;
 use super::{Conclusion, Findings, Gap, ReplayHints, WaitBound};
 use doublehold_render::json::pretty;
@@ -25,7 +26,9 @@ struct JsonFindings<'a> {
     command: &'a str,
     first_seed: String,
     runs: u64,
+    part: Option<JsonPart<'a>>,
     grants: u64,
+    refused: Option<JsonRefusal<'a>>,
     conclusion: &'static str,
     gaps: Vec<JsonGap<'a>>,
     predicates: BTreeMap<&'static str, JsonCount<'a>>,
@@ -43,6 +46,13 @@ struct JsonGap<'a> {
     again: Option<&'a str>,
 }
 
+/// The first run in which nobody was granted the lock.
+#[derive(Serialize)]
+struct JsonRefusal<'a> {
+    first_seed: String,
+    why: &'a str,
+}
+
 #[derive(Serialize)]
 struct JsonCount<'a> {
     is_asked: bool,
@@ -54,6 +64,7 @@ struct JsonCount<'a> {
     why_undecided: Option<&'a str>,
     /// In how many of the runs that hold nothing happened that it is about.
     not_seen: u64,
+    why_not_seen: Option<&'a str>,
     /// The share of runs that violate it, and its 95 % interval; undecided runs count both ways.
     rate_from: Option<f64>,
     rate_to: Option<f64>,
@@ -122,7 +133,12 @@ impl Findings {
             command: &self.command,
             first_seed: self.first.to_string(),
             runs: tally.runs,
+            part: self.part.as_ref().map(|part| JsonPart::new(part, self.nondeterminism.as_ref())),
             grants: tally.grants,
+            refused: tally
+                .refused
+                .as_ref()
+                .map(|(seed, why)| JsonRefusal { first_seed: seed.to_string(), why }),
             conclusion: match self.outcome() {
                 Conclusion::Nothing => "nothing-found",
                 Conclusion::Violated => "violated",
@@ -157,6 +173,7 @@ impl JsonCount<'_> {
         let none = Count::default();
         let Count { holds, violated, inconclusive, first, .. } = count.unwrap_or(&none);
         let unsaid = count.and_then(|count| count.unsaid.as_ref());
+        let not_seen = count.and_then(|count| count.not_seen.as_ref());
         let runs = partly_decided(count.unwrap_or(&none));
         let (range, interval) = (runs.range(), runs.exact(Confidence::P95));
         JsonCount {
@@ -167,7 +184,8 @@ impl JsonCount<'_> {
             first_violated: first.as_ref().map(Seed::to_string),
             first_undecided: unsaid.map(|(seed, _)| seed.to_string()),
             why_undecided: unsaid.map(|(_, why)| why.as_str()),
-            not_seen: count.and_then(|count| count.not_seen).map_or(0, |(runs, _)| runs),
+            not_seen: not_seen.map_or(0, |(runs, _)| *runs),
+            why_not_seen: not_seen.map(|(_, why)| why.as_str()),
             rate_from: range.map(|range| range.low),
             rate_to: range.map(|range| range.high),
             low: interval.map(|interval| interval.low),

@@ -85,6 +85,7 @@ fn findings() -> impl Strategy<Value = Findings> {
         |(tally, asked, bound, kinds)| Findings {
             title: "a search".to_owned(),
             first: Seed(FIRST),
+            part: None,
             tally,
             asked,
             skipped: Vec::new(),
@@ -257,6 +258,7 @@ fn of_nothing() -> Findings {
     Findings {
         title: String::new(),
         first: Seed(FIRST),
+        part: None,
         tally: Tally::default(),
         asked: Vec::new(),
         skipped: Vec::new(),

@@ -36,6 +36,11 @@ impl Coverage {
         }
     }
 
+    /// Sets the count of a kind.
+    pub fn set(&mut self, kind: &'static str, count: KindCoverage) {
+        self.kinds.insert(kind, count);
+    }
+
     /// Adds another count.
     pub fn merge(&mut self, other: &Coverage) {
         for (kind, theirs) in &other.kinds {

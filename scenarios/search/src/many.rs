@@ -73,7 +73,7 @@ pub struct Count {
     /// In how many runs it holds, or nothing happened that it is about.
     pub holds: u64,
     /// In how many of these nothing happened that it is about, and what did not in the first.
-    pub not_seen: Option<(u64, &'static str)>,
+    pub not_seen: Option<(u64, String)>,
     /// In how many it is violated.
     pub violated: u64,
     /// In how many nobody can say.
@@ -159,7 +159,7 @@ impl Tally {
                 Verdict::Holds => count.holds += 1,
                 Verdict::NotSeen(why) => {
                     count.holds += 1;
-                    count.not_seen.get_or_insert((0, why)).0 += 1;
+                    count.not_seen.get_or_insert_with(|| (0, (*why).to_owned())).0 += 1;
                 }
                 Verdict::Inconclusive(why) => {
                     count.inconclusive += 1;
@@ -182,13 +182,13 @@ impl Tally {
     }
 
     /// Adds what later seeds came to.
-    fn merge(&mut self, later: Tally) {
+    pub fn merge(&mut self, later: Tally) {
         let Tally { runs, predicates, panicked, grants, refused, coverage } = later;
         self.runs += runs;
         for (predicate, theirs) in predicates {
             let ours = self.predicates.entry(predicate).or_default();
             ours.holds += theirs.holds;
-            ours.not_seen = match (ours.not_seen, theirs.not_seen) {
+            ours.not_seen = match (ours.not_seen.take(), theirs.not_seen) {
                 (Some((ours, why)), Some((theirs, _))) => Some((ours + theirs, why)),
                 (ours, theirs) => ours.or(theirs),
             };
@@ -207,9 +207,9 @@ impl Tally {
     }
 
     /// Why no run showed anything of a predicate, if so: the thing that never happened.
-    pub fn never_seen(&self, predicate: Predicate) -> Option<&'static str> {
-        let (runs, why) = self.predicates.get(&predicate)?.not_seen?;
-        (runs == self.runs).then_some(why)
+    pub fn never_seen(&self, predicate: Predicate) -> Option<&str> {
+        let (runs, why) = self.predicates.get(&predicate)?.not_seen.as_ref()?;
+        (*runs == self.runs).then_some(why)
     }
 
     /// Count of a predicate: how often it came to what.

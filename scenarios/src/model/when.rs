@@ -343,6 +343,21 @@ pub enum StepKind {
 }
 
 impl StepKind {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = StepKind> {
+        let marks = Mark::ALL.into_iter().map(StepKind::Mark);
+        [
+            StepKind::Send,
+            StepKind::Arrival,
+            StepKind::Command,
+            StepKind::ClockRead,
+            StepKind::Timer,
+            StepKind::Boot,
+        ]
+        .into_iter()
+        .chain(marks)
+    }
+
     /// What the heading of a table calls it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -33,6 +33,12 @@ impl StruckAt {
         }
     }
 
+    /// The place with this name.
+    pub fn from_word(word: &str) -> Option<StruckAt> {
+        let all = [StruckAt::Time].into_iter().chain(StepKind::all().map(StruckAt::Step));
+        all.into_iter().find(|place| place.as_str() == word)
+    }
+
     /// What the heading of a table calls it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,6 +54,24 @@ mod tests {
 
     use super::*;
     use crate::model::when::{Event, Mark};
+
+    #[test]
+    fn every_place_has_a_name_of_its_own() {
+        let events = [
+            Event::executed("SET"),
+            Event::mark("c1", Mark::Grant),
+            Event::ClockRead { host: "A".to_owned() },
+            Event::Timer { client: "c1".to_owned() },
+            Event::Boot { host: "A".to_owned() },
+            Event::Sent { from: "A".to_owned(), to: "B".to_owned() },
+            Event::Received { by: "A".to_owned(), from: "B".to_owned() },
+        ];
+        let steps = events.iter().map(Event::step).chain(StepKind::all());
+        for place in steps.map(StruckAt::Step).chain([StruckAt::Time]) {
+            assert_eq!(StruckAt::from_word(place.as_str()), Some(place));
+        }
+        assert_eq!(StruckAt::from_word("nowhere"), None);
+    }
 
     #[test]
     fn a_fault_strikes_where_the_last_event_that_it_waits_for_is() {

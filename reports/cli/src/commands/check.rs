@@ -5,6 +5,8 @@
 
 mod destination;
 mod junit;
+mod part;
+mod sum;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::nondeterminism::Watched;
+use doublehold::nondeterminism::{Nondeterminism, Watched};
 use doublehold_diagnosis::counterexample::{Counterexample, counterexample};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
@@ -26,11 +28,13 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, weather};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
+use doublehold_sweeps::sweep::Shard;
 use doublehold_text::several;
 use doublehold_text::shell;
 use doublehold_text::{clean, list, shorten};
 
 use self::destination::Destination;
+use self::part::{PartOptions, Runs};
 use super::kind_hints;
 use super::node_options::NodeOptions;
 use super::shared::Search;
@@ -71,6 +75,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     runs: Option<u64>,
     #[command(flatten)]
+    part: PartOptions,
+    #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
     search: Search,
@@ -97,15 +103,21 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     refuse_more_than_seeds(arguments)?;
+    let runs = arguments.own_runs()?;
     let Subject { scenario, weather, bound } = subject(arguments)?;
     let asked = asked_predicates(arguments, &scenario, bound.is_some())?;
-    let prepared = Arc::new(Watched::new(arguments.engine.many().prepare(&scenario)?, arguments.search.seed));
+    let prepared = Arc::new(Watched::new(arguments.engine.many().prepare(&scenario)?, runs.first));
     refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
     let place = Destination::open(arguments)?;
-    let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
-    output::inform(&speed(tally.runs, "run", took, arguments.search.jobs.count()));
+    let part = arguments
+        .shard()
+        .map(|(shard, runs)| part::part(&scenario, prepared.inner(), (arguments.search.seed, runs), shard));
+    let Counted { tally, nondeterminism } = match (&arguments.part.sum[..], &part) {
+        (files @ [_, ..], Some(whole)) => sum::sum(files, &arguments.question(), whole)?,
+        _ => search((arguments, runs), &prepared, &asked, &stopping)?,
+    };
     let mut warnings = Warnings::default();
     let (mut found, mut pictured) = (Vec::new(), None);
     for (target, seed) in targets(&tally, &asked) {
@@ -129,8 +141,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (skipped, asked) = asked.into_iter().partition(is_skipped);
     let findings = Findings {
         title: title(arguments, &scenario, weather),
-        first: arguments.search.seed,
-        nondeterminism: prepared.detect(tally.runs, PATIENCE)?,
+        first: runs.first,
+        part: part.filter(|_| arguments.part.shard.is_some()),
+        nondeterminism,
         tally,
         asked,
         skipped,
@@ -145,6 +158,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if let Some(status) = stopping.signal_status() {
         warnings.print();
         output::inform(&match arguments.again(findings.tally.runs) {
+            _ if arguments.part.shard.is_some() => {
+                "stopped; a part counts when it has all its runs".to_owned()
+            }
             Some(again) => format!("stopped; to go on: {again}"),
             None => "stopped; there are no seeds left to go on with".to_owned(),
         });
@@ -303,27 +319,34 @@ fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
     })
 }
 
+/// What runs came to, and the sign that something from outside reached into them.
+#[derive(Default)]
+struct Counted {
+    tally: Tally,
+    nondeterminism: Option<Nondeterminism>,
+}
+
 fn search(
-    arguments: &Arguments,
+    (arguments, runs): (&Arguments, Runs),
     prepared: &Arc<Watched<PreparedSim>>,
     asked: &[Predicate],
     stopping: &Stopping,
-) -> Result<(Tally, Duration), CliError> {
-    let first = arguments.search.seed.0;
-    let last = arguments.runs.map_or(LAST, |runs| first + (runs - 1));
-    let many =
-        Many { seeds: Seed(first)..=Seed(last), jobs: arguments.search.jobs.count(), patience: PATIENCE };
+) -> Result<Counted, CliError> {
+    let Runs { first, count } = runs;
+    let last = count.map_or(LAST, |count| first.0 + (count - 1));
+    let many = Many { seeds: first..=Seed(last), jobs: arguments.search.jobs.count(), patience: PATIENCE };
     let began = Instant::now();
     let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
-    let bar = bar(arguments.runs.unwrap_or(lasting.as_secs()), "{msg}");
+    let keeps_going = arguments.keep_going || arguments.part.shard.is_some();
+    let bar = bar(count.unwrap_or(lasting.as_secs()), "{msg}");
     let tally = run_many(prepared, &many, |tally| {
         let passed = began.elapsed();
-        bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
+        bar.set_position(count.map_or(passed.as_secs(), |_| tally.runs));
         let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
         bar.set_message(format!("{}, {rate:.0}/s", several(tally.runs, "run")));
-        let is_late = arguments.runs.is_none() && passed >= lasting;
+        let is_late = count.is_none() && passed >= lasting;
         let all_found = asked.iter().all(|predicate| tally.count(*predicate).first.is_some());
-        let is_enough = all_found && !arguments.keep_going;
+        let is_enough = all_found && !keeps_going;
         if is_late || is_enough || stopping.signal_status().is_some() {
             ControlFlow::Break(())
         } else {
@@ -331,7 +354,10 @@ fn search(
         }
     });
     bar.finish_and_clear();
-    Ok((tally?, began.elapsed()))
+    let tally = tally?;
+    output::inform(&speed(tally.runs, "run", began.elapsed(), many.jobs));
+    let nondeterminism = prepared.detect(tally.runs, PATIENCE)?;
+    Ok(Counted { tally, nondeterminism })
 }
 
 /// What was found of what was asked, the gravest first, each with its first seed.
@@ -358,10 +384,26 @@ fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
     let weather = arguments.weather.as_deref().unwrap_or(weather);
     let sets =
         if scenario.sets.is_empty() { String::new() } else { format!(" with {}", scenario.sets.join(", ")) };
-    clean(&format!("{}{sets} under {weather}: {}", scenario.name, super::size_of(scenario)))
+    let shard = arguments.part.shard;
+    let part = shard.map_or(String::new(), |it| format!(", part {} of {}", it.number(), it.total()));
+    clean(&format!("{}{sets} under {weather}: {}{part}", scenario.name, super::size_of(scenario)))
 }
 
 impl Arguments {
+    /// The runs of this process.
+    fn own_runs(&self) -> Result<Runs, CliError> {
+        match (self.part.shard, self.runs) {
+            (Some(shard), Some(runs)) => Runs::of_shard(self.search.seed, runs, shard),
+            (_, count) => Ok(Runs { first: self.search.seed, count }),
+        }
+    }
+
+    /// The part that this process makes, or the whole that it adds up, and the number of runs of the whole.
+    fn shard(&self) -> Option<(Shard, u64)> {
+        let is_sum = !self.part.sum.is_empty();
+        Some((self.part.shard.or(is_sum.then_some(Shard::WHOLE))?, self.runs?))
+    }
+
     /// What is searched, and for what: the command without its seeds and its files.
     fn question(&self) -> String {
         let search = self.search.question();

@@ -9,6 +9,7 @@ use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::cores;
+use doublehold_sweeps::sweep::Shard;
 use doublehold_text::shorten;
 
 use crate::error::CliError;
@@ -94,4 +95,13 @@ fn change(typed: &str) -> Result<(String, String), CliError> {
 pub(crate) fn predicate(typed: &str) -> Result<Predicate, String> {
     let names = Predicate::ALL.map(Predicate::as_str);
     typed.trim().parse().map_err(|_| format!("the predicates are {}", names.join(", ")))
+}
+
+/// A part of a sweep or of a search: `3/8`.
+pub(crate) fn parse_shard(typed: &str) -> Result<Shard, String> {
+    let numbers =
+        typed.split_once('/').and_then(|(i, n)| Some((i.trim().parse().ok()?, n.trim().parse().ok()?)));
+    numbers
+        .and_then(|(number, of)| Shard::new(number, of))
+        .ok_or_else(|| "a part is written `3/8`: the third of eight, counted from 1".to_owned())
 }

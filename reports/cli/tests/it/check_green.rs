@@ -228,9 +228,16 @@ fn every_field_of_a_search_is_explained_and_every_row_is_a_field() {
     assert_eq!((&found["conclusion"], &found["found"][0]["what"]), (&"violated".into(), &"P1".into()));
     assert_eq!(found["found"][0]["files"].as_array().map(Vec::len), Some(4), "{found:#}");
     let undecided = checked(&folder, &["undecided.toml", "--runs", "64", "--predicate", "P1"]);
+    let part = ["undecided.toml", "--runs", "64", "--predicate", "P1", "--shard", "1/2"];
+    let part = checked(&folder, &part);
+    let sign = r#"{ "part": { "nondeterminism": { "sign": "waits", "seed": "1" } } }"#;
+    let sign = serde_json::from_str(sign).expect("JSON: none of our locks waits");
+    let refused = r#"{ "refused": { "first_seed": "1", "why": "unreachable" } }"#;
+    let refused = serde_json::from_str(refused).expect("JSON: both searches are granted the lock");
     let panicked = r#"{ "panicked": { "runs": 1, "first_seed": "1" } }"#;
     let panicked = serde_json::from_str(panicked).expect("JSON: none of our locks panics");
-    let written: BTreeSet<String> = [found, undecided, panicked].into_iter().flat_map(named).collect();
+    let written: BTreeSet<String> =
+        [found, undecided, part, sign, refused, panicked].into_iter().flat_map(named).collect();
     let page = words(section(PAGE, "## A search"));
     let missing: Vec<&String> = written.iter().filter(|name| !page.contains(*name)).collect();
     assert!(missing.is_empty(), "the page does not say {missing:?}");

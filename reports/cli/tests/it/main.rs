@@ -5,6 +5,7 @@
 mod check;
 mod check_files;
 mod check_green;
+mod check_parts;
 mod check_refused;
 mod checked;
 mod cli;

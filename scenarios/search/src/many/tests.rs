@@ -91,7 +91,7 @@ fn plain(sown: &Sown, seeds: impl Iterator<Item = u64>) -> Tally {
         let unsaid = doubtful.next();
         Count {
             holds: (seeds("holds").len() + not_seen.len()) as u64,
-            not_seen: not_seen.first().map(|why| (not_seen.len() as u64, *why)),
+            not_seen: not_seen.first().map(|why| (not_seen.len() as u64, (*why).to_owned())),
             violated: seeds("violated").len() as u64,
             inconclusive: undecided,
             first: seeds("violated").first().map(|run| run.seed),

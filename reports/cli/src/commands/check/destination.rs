@@ -12,10 +12,12 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
+use doublehold_sweeps::sweep::Shard;
 use doublehold_text::clean;
 use doublehold_text::shell;
 use same_file::is_same_file;
 
+use super::part::{ends_in_file_word, file_word};
 use super::{Arguments, junit};
 use crate::engine::EngineChoice;
 use crate::error::CliError;
@@ -37,7 +39,7 @@ impl Destination {
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let place = Destination {
             folder: Folder::open("counterexamples", &arguments.out)?,
-            subject: if stem.is_empty() { "check".to_owned() } else { stem },
+            subject: subject(stem, arguments.part.shard),
             junit: arguments
                 .junit
                 .as_ref()
@@ -128,11 +130,19 @@ impl Destination {
     }
 }
 
+/// How names of counterexamples begin: parts of one search may share a folder.
+fn subject(stem: String, shard: Option<Shard>) -> String {
+    let subject = if stem.is_empty() { "check".to_owned() } else { stem };
+    shard.map_or(subject.clone(), |shard| format!("{subject}.{}", file_word(shard)))
+}
+
 /// Whether a file has a name that [`Place::write`] gives: `redlock-P2.plan`.
 fn is_ours(name: &str) -> bool {
     let stem = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
-    let target = stem.and_then(|stem| stem.rsplit_once('-')).map(|(_, target)| target);
-    target.is_some_and(|target| Target::ALL.into_iter().any(|known| name_of(known) == target))
+    // Those of parts say something about their sum.
+    stem.and_then(|stem| stem.rsplit_once('-')).is_some_and(|(subject, target)| {
+        Target::ALL.into_iter().any(|known| name_of(known) == target) && !ends_in_file_word(subject)
+    })
 }
 
 const ENDINGS: [&str; 4] = ["toml", "plan", "history.jsonl", "txt"];

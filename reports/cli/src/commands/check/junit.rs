@@ -82,6 +82,7 @@ mod tests {
         Findings {
             title: "a lock".to_owned(),
             first: Seed(1),
+            part: None,
             tally: Tally { runs: 32, grants: 64, ..tally },
             asked: vec![Predicate::P1, Predicate::P2, Predicate::P3],
             skipped: Vec::new(),

@@ -21,7 +21,7 @@ use doublehold_text::shell;
 use doublehold_text::{group_digits, several};
 
 use super::kind_hints::{InputKind, other_kind};
-use super::shared::Jobs;
+use super::shared::{Jobs, parse_shard};
 use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     out: Option<String>,
     /// Run only this part of the study, such as 3/8 [default: as a job array of Slurm, Kubernetes, AWS Batch or Grid
     /// Engine says, or all]
-    #[arg(long, value_name = "I/N", value_parser = shard::parse)]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     shard: Option<Shard>,
     #[command(flatten)]
     engine: EngineChoice,

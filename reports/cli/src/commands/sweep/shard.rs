@@ -7,15 +7,6 @@ use doublehold_sweeps::sweep::Shard;
 use crate::error::CliError;
 use crate::output;
 
-/// `3/8`.
-pub(super) fn parse(typed: &str) -> Result<Shard, String> {
-    let numbers =
-        typed.split_once('/').and_then(|(i, n)| Some((i.trim().parse().ok()?, n.trim().parse().ok()?)));
-    numbers
-        .and_then(|(number, of)| Shard::new(number, of))
-        .ok_or_else(|| "a part is written `3/8`: the third of eight, counted from 1".to_owned())
-}
-
 /// What was typed, or what the environment of a job array says.
 pub(super) fn shard(typed: Option<Shard>) -> Result<Shard, CliError> {
     if let Some(shard) = typed {
@@ -160,7 +151,8 @@ fn beyond(name: &str, place: u64, count: u64) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, shard_from_env};
+    use super::shard_from_env;
+    use crate::commands::shared::parse_shard as parse;
 
     fn shard(variables: &[(&str, &str)]) -> Result<Option<(u64, u64)>, String> {
         let of =
