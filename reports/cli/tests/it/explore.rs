@@ -302,7 +302,7 @@ hint: name a number from 1 to 5
 
 $ doublehold explore single --kinds ''
 error: no kind of fault is named, so there is nothing to place
-hint: name some of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-freeze`, `cut`, `packet-delay`, `duplicate`, `reset-connections`, `slow-node` and `promote`
+hint: name some of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-freeze`, `cut`, `packet-delay`, `duplicate`, `reset-connections`, `slow-node`, `flush`, `evict` and `promote`
 
 $ doublehold explore single --kinds puase
 error: there is no kind of fault `puase`

@@ -5,8 +5,8 @@
 //! ends of the message; why that is enough, and for what it is not, is in [`super`].
 //!
 //! Not placed are kinds that one placement says nothing about: `loss` is random, `slow` is what `packet-delay` is for
-//! one message, the effect of `clock-drift` depends on how long it lasts, disks only matter
-//! beside a power loss, and what `flush` and `evict` take a `crash` of a node takes that keeps nothing on disk.
+//! one message, the effect of `clock-drift` depends on how long it lasts, and disks only matter beside a power loss.
+//! Keys without a lifetime are evicted nowhere: `flush` takes them too.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -57,7 +57,7 @@ struct Row {
 }
 
 /// In the order in which messages list kinds of faults.
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 14] = [
     Row { word: "pause", magnitudes: lengths, at: |it, at| lasting_stops(it, at, Fault::pause) },
     Row { word: "suspend", magnitudes: lengths, at: |it, at| lasting_stops(it, at, Fault::suspend) },
     Row { word: "crash", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::crash) },
@@ -86,6 +86,12 @@ const ROWS: [Row; 12] = [
             format!("by {} a command, for {}", exact_duration(it.within), exact_duration(it.beyond))
         },
         at: slow_nodes,
+    },
+    Row { word: "flush", magnitudes: |_| String::new(), at: |it, at| once_at_node(it, at, flush) },
+    Row {
+        word: "evict",
+        magnitudes: |_| "of every key that has a lifetime".to_owned(),
+        at: |it, at| once_at_node(it, at, evict),
     },
     Row {
         word: "promote",
@@ -317,13 +323,28 @@ fn slow_nodes(setting: &Setting, at: &Event) -> Vec<Fault> {
     node.map(slow).into_iter().collect()
 }
 
+/// The node at which it happens, once it has started.
+fn running_node<'a>(setting: &Setting, at: &'a Event) -> Option<&'a str> {
+    let node = at.host().filter(|host| setting.nodes.iter().any(|node| node == host));
+    node.filter(|_| at.step() != StepKind::Boot)
+}
+
+fn once_at_node(setting: &Setting, at: &Event, fault: fn(&str) -> Fault) -> Vec<Fault> {
+    running_node(setting, at).map(fault).into_iter().collect()
+}
+
+fn flush(node: &str) -> Fault {
+    Fault::new(Effect::Flush { hosts: node.into() })
+}
+
+fn evict(node: &str) -> Fault {
+    Fault::new(Effect::Evict { hosts: node.into(), volatile_only: true })
+}
+
 /// At every step of a node: which of them is master, no step says.
 fn promotions(setting: &Setting, at: &Event) -> Vec<Fault> {
-    let is_of_a_node = at.host().is_some_and(|host| setting.nodes.iter().any(|node| node == host));
-    if !is_of_a_node || at.step() == StepKind::Boot {
-        return Vec::new();
-    }
-    setting.replicas.iter().map(|replica| Fault::promote(replica.as_str())).collect()
+    let promote = |_| setting.replicas.iter().map(|replica| Fault::promote(replica.as_str())).collect();
+    running_node(setting, at).map_or(Vec::new(), promote)
 }
 
 #[cfg(test)]

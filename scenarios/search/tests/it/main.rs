@@ -3,6 +3,7 @@
 //! One binary, since each links all that a run needs.
 
 mod explore;
+mod explore_data;
 mod libraries;
 mod many;
 mod plans_of_weathers;

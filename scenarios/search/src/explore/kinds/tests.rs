@@ -68,6 +68,12 @@ fn by_hand(kind: &str, event: &Event, scenario: &Scenario, within: Duration, bey
         ("slow-node", _) if is_node(&host) => {
             vec![Fault::slow_node(one(), DelayLaw::Fixed(within)).lasting(beyond)]
         }
+        ("flush", _) if is_node(&host) && !is_boot => {
+            vec![Fault::new(Effect::Flush { hosts: one().into() })]
+        }
+        ("evict", _) if is_node(&host) && !is_boot => {
+            vec![Fault::new(Effect::Evict { hosts: one().into(), volatile_only: true })]
+        }
         ("promote", _) if is_node(&host) && !is_boot => {
             let master = scenario.nodes.master.map(|master| scenario.hosts[master.0].name.clone());
             let nodes = scenario.hosts.iter().map(|it| it.name.as_str()).filter(|name| is_node(name));
@@ -145,6 +151,8 @@ fn magnitudes_are_said_in_words() {
             "duplicate (of the next request, 12 s later)",
             "reset-connections",
             "slow-node (by 5 s a command, for 12 s)",
+            "flush",
+            "evict (of every key that has a lifetime)",
             "promote (of R1 or R2)",
         ]
     );
