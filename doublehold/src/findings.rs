@@ -29,7 +29,7 @@ pub use self::bound::{StatedBy, WaitBound};
 pub use self::example::causes;
 pub use self::example::name_of;
 pub use self::example::words_of;
-pub use self::part::Part;
+pub use self::part::SearchPart;
 pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
@@ -45,7 +45,7 @@ pub struct Findings {
     /// The first seed.
     pub first: Seed,
     /// Which part of a larger search this is, if it is one.
-    pub part: Option<Part>,
+    pub part: Option<SearchPart>,
     /// What all runs came to.
     pub tally: Tally,
     /// The predicates that were asked about.

@@ -1,5 +1,5 @@
-//! A part of a search whose seeds are shared out among several processes, and what its JSON says of that: enough to tell
-//! whether parts belong together, and which are missing.
+//! A part of a search whose seeds are shared out among several processes, and what its JSON says of that: enough to
+//! tell that parts belong together, and which are missing.
 
 use doublehold_scenarios::Seed;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::nondeterminism::Nondeterminism;
 
 /// A part of a larger search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SearchPart {
     /// Its number, from 1.
     pub number: u64,
     /// The number of parts.
@@ -42,8 +42,8 @@ struct JsonSign {
 }
 
 impl JsonPart<'_> {
-    pub(super) fn new<'a>(part: &'a Part, sign: Option<&Nondeterminism>) -> JsonPart<'a> {
-        let Part { number, of, first, runs, program, digest } = part;
+    pub(super) fn new<'a>(part: &'a SearchPart, sign: Option<&Nondeterminism>) -> JsonPart<'a> {
+        let SearchPart { number, of, first, runs, program, digest } = part;
         let sign = sign.map(Nondeterminism::word_and_seed);
         JsonPart {
             number: *number,

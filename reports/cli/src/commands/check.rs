@@ -6,16 +6,16 @@
 mod destination;
 mod junit;
 mod part;
+mod search;
 mod sum;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::nondeterminism::{Nondeterminism, Watched};
+use doublehold::findings::{Conclusion, Findings, ReplayHints, StatedBy, WaitBound};
+use doublehold::nondeterminism::Watched;
 use doublehold_diagnosis::counterexample::{Counterexample, counterexample};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
@@ -26,7 +26,7 @@ use doublehold_scenarios::build::World;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, weather};
-use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::many::Tally;
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_sweeps::sweep::Shard;
 use doublehold_text::several;
@@ -35,6 +35,7 @@ use doublehold_text::{clean, list, shorten};
 
 use self::destination::Destination;
 use self::part::{PartOptions, Runs};
+use self::search::Counted;
 use super::kind_hints;
 use super::node_options::NodeOptions;
 use super::shared::Search;
@@ -43,12 +44,9 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::output_options::{Format, OutputOptions};
-use crate::progress::{bar, speed};
-use crate::stopping::{self, Stopping};
+use crate::stopping;
 use crate::warnings::Warnings;
 
-/// How long no run may end until it is said that the program does not come back.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The weather of a lock, and of a scenario that has none.
 const WEATHER: &str = "cloud";
 /// What reports call the weather of a scenario that has one.
@@ -116,20 +114,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .map(|(shard, runs)| part::part(&scenario, prepared.inner(), (arguments.search.seed, runs), shard));
     let Counted { tally, nondeterminism } = match (&arguments.part.sum[..], &part) {
         (files @ [_, ..], Some(whole)) => sum::sum(files, &arguments.question(), whole)?,
-        _ => search((arguments, runs), &prepared, &asked, &stopping)?,
+        _ => search::search((arguments, runs), &prepared, &asked, &stopping)?,
     };
     let mut warnings = Warnings::default();
-    let (mut found, mut pictured) = (Vec::new(), None);
-    for (target, seed) in targets(&tally, &asked) {
-        let Some(example) = warnings.note(example(arguments, (&scenario, seed, target))) else { continue };
-        let (mut shown, written) = place.write(&example, |replay| picture(&example, replay, &Style::UNICODE));
-        warnings.note(written);
-        if shown.replay.is_empty() {
-            shown.replay = format!("{} --seed {seed} --runs 1", arguments.question());
-        }
-        pictured.get_or_insert_with(|| picture(&example, &shown.replay, &arguments.show.style()));
-        found.push((example, shown));
-    }
+    let found = counterexamples(arguments, (&scenario, targets(&tally, &asked)), &place, &mut warnings);
+    let pictured =
+        found.first().map(|(example, shown)| picture(example, &shown.replay, &arguments.show.style()));
     let climate = prepared.inner().climate();
     // Of what nobody asked for by name, only what was seen counts.
     let is_skipped = |it: &Predicate| {
@@ -157,13 +147,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     warnings.note(output::print(&render_findings(&findings, pictured, arguments.show)?));
     if let Some(status) = stopping.signal_status() {
         warnings.print();
-        output::inform(&match arguments.again(findings.tally.runs) {
-            _ if arguments.part.shard.is_some() => {
-                "stopped; a part counts when it has all its runs".to_owned()
-            }
-            Some(again) => format!("stopped; to go on: {again}"),
-            None => "stopped; there are no seeds left to go on with".to_owned(),
-        });
+        output::inform(&arguments.stopped(findings.tally.runs));
         std::process::exit(i32::from(status));
     }
     warnings.into_result()?;
@@ -172,6 +156,26 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         Conclusion::Violated => Exit::Contradicted,
         Conclusion::Inconclusive => Exit::Inconclusive,
     })
+}
+
+/// Makes a counterexample to each target, and writes it.
+fn counterexamples(
+    arguments: &Arguments,
+    (scenario, targets): (&Scenario, Vec<(Target, Seed)>),
+    place: &Destination,
+    warnings: &mut Warnings,
+) -> Vec<(Counterexample, ReplayHints)> {
+    let mut found = Vec::new();
+    for (target, seed) in targets {
+        let Some(example) = warnings.note(example(arguments, (scenario, seed, target))) else { continue };
+        let (mut shown, written) = place.write(&example, |replay| picture(&example, replay, &Style::UNICODE));
+        warnings.note(written);
+        if shown.replay.is_empty() {
+            shown.replay = format!("{} --seed {seed} --runs 1", arguments.question());
+        }
+        found.push((example, shown));
+    }
+    found
 }
 
 /// The text to print: all findings as JSON, or a picture of the gravest one and the rest as text.
@@ -319,47 +323,6 @@ fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
     })
 }
 
-/// What runs came to, and the sign that something from outside reached into them.
-#[derive(Default)]
-struct Counted {
-    tally: Tally,
-    nondeterminism: Option<Nondeterminism>,
-}
-
-fn search(
-    (arguments, runs): (&Arguments, Runs),
-    prepared: &Arc<Watched<PreparedSim>>,
-    asked: &[Predicate],
-    stopping: &Stopping,
-) -> Result<Counted, CliError> {
-    let Runs { first, count } = runs;
-    let last = count.map_or(LAST, |count| first.0 + (count - 1));
-    let many = Many { seeds: first..=Seed(last), jobs: arguments.search.jobs.count(), patience: PATIENCE };
-    let began = Instant::now();
-    let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
-    let keeps_going = arguments.keep_going || arguments.part.shard.is_some();
-    let bar = bar(count.unwrap_or(lasting.as_secs()), "{msg}");
-    let tally = run_many(prepared, &many, |tally| {
-        let passed = began.elapsed();
-        bar.set_position(count.map_or(passed.as_secs(), |_| tally.runs));
-        let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
-        bar.set_message(format!("{}, {rate:.0}/s", several(tally.runs, "run")));
-        let is_late = count.is_none() && passed >= lasting;
-        let all_found = asked.iter().all(|predicate| tally.count(*predicate).first.is_some());
-        let is_enough = all_found && !keeps_going;
-        if is_late || is_enough || stopping.signal_status().is_some() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    bar.finish_and_clear();
-    let tally = tally?;
-    output::inform(&speed(tally.runs, "run", began.elapsed(), many.jobs));
-    let nondeterminism = prepared.detect(tally.runs, PATIENCE)?;
-    Ok(Counted { tally, nondeterminism })
-}
-
 /// What was found of what was asked, the gravest first, each with its first seed.
 fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
     let first = |target: Target| match target {
@@ -414,6 +377,15 @@ impl Arguments {
         let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
         line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
         shell::line(line)
+    }
+
+    /// The words about a search that was stopped after so many runs.
+    fn stopped(&self, runs: u64) -> String {
+        match self.again(runs) {
+            _ if self.part.shard.is_some() => "stopped; a part counts when it has all its runs".to_owned(),
+            Some(again) => format!("stopped; to go on: {again}"),
+            None => "stopped; there are no seeds left to go on with".to_owned(),
+        }
     }
 
     /// The command that goes on after so many runs, if there are seeds left.

@@ -1,5 +1,5 @@
-//! `check --shard` and `check --sum`: the sum of all parts is the search that one process makes, byte for byte, and what
-//! is no set of parts is refused.
+//! `check --shard` and `check --sum`: the sum of all parts is the search that one process makes, byte for byte, and
+//! what is no set of parts is refused.
 
 use serde_json::Value;
 use snapbox::str;
@@ -147,56 +147,45 @@ fn a_part_goes_on_after_everything_was_found() {
     assert_eq!(json(&part.stdout)["runs"], 200);
 }
 
-#[test]
-fn what_is_no_set_of_parts_is_refused_by_file() {
+/// The first and the second of two parts of five runs, and the third of three.
+fn made() -> Folder {
     let folder = Folder::new();
     folder.write("mine.toml", SELDOM);
     let search = ["mine.toml", "--runs", "5"];
     parts(&folder, &search, 2);
     let [one, two] = ["p1.json", "p2.json"].map(|name| folder.read(name));
-    let short = two.replacen("\"runs\": 2", "\"runs\": 1", 1);
-    folder.write("short.json", short);
-    folder.write(
-        "older.json",
-        two.replace(&format!("\"program\": \"{}\"", env!("CARGO_PKG_VERSION")), "\"program\": \"0.0.1\""),
-    );
-    folder.write("odd.json", two.replacen("\"holds\": 2", "\"holds\": 1", 1));
-    folder.write("kind.json", two.replace("\"kind\": \"cut\"", "\"kind\": \"rut\""));
-    folder.write("text.json", "so many runs\n");
-    let whole = folder.doublehold(&["check", "mine.toml", "--runs", "5", "--format", "json"]).answer();
-    folder.write("whole.json", whole.stdout);
-    folder.write("p1-of-2.json", &one);
     parts(&folder, &search, 3);
-    folder.write("p1.json", &one);
-    folder.write("p2-of-2.json", &two);
-    let sums: [&[&str]; 11] = [
-        &["p1.json"],
-        &["p3.json"],
-        &["p1.json", "p1-of-2.json"],
-        &["p1.json", "p3.json"],
-        &["p1.json", "short.json"],
-        &["p1.json", "odd.json"],
-        &["p1.json", "kind.json"],
-        &["text.json"],
-        &["whole.json"],
-        &["nowhere.json"],
-        &["p1.json", "p2-of-2.json", "--runs", "6"],
-    ];
-    let sums = sums.map(|files| {
+    folder.write("p1.json", one);
+    folder.write("p2.json", two);
+    folder
+}
+
+/// Sums of these files, each of five runs unless it says otherwise, and what is said to them.
+fn refusals(folder: &Folder, sums: &[&[&str]]) -> String {
+    let commands = sums.iter().map(|files| {
         let runs: &[&str] = if files.contains(&"--runs") { &[] } else { &["--runs", "5"] };
         [&["check", "mine.toml"], runs, &["--sum"], files].concat()
     });
-    let others: [&[&str]; 5] = [
-        &["check", "mine.toml", "--runs", "5", "--predicate", "P1", "--sum", "p1.json"],
-        &["check", "mine.toml", "--runs", "5", "--seed", "2", "--sum", "p1.json"],
-        &["check", "mine.toml", "--runs", "5", "--shard", "1/6"],
-        &["check", "mine.toml", "--for", "5s", "--shard", "1/2"],
-        &["check", "mine.toml", "--runs", "5", "--shard", "1/2", "--sum", "p1.json"],
+    folder.refusals(&commands.collect::<Vec<_>>())
+}
+
+#[test]
+fn what_is_no_set_of_parts_is_refused_by_file() {
+    let folder = made();
+    folder.write("again.json", folder.read("p1.json"));
+    folder.write("text.json", "so many runs\n");
+    let whole = folder.doublehold(&["check", "mine.toml", "--runs", "5", "--format", "json"]).answer();
+    folder.write("whole.json", whole.stdout);
+    let sums: [&[&str]; 7] = [
+        &["p1.json"],
+        &["p3.json"],
+        &["p1.json", "again.json"],
+        &["p1.json", "p3.json"],
+        &["text.json"],
+        &["whole.json"],
+        &["nowhere.json"],
     ];
-    let refused: Vec<Vec<&str>> = sums.into_iter().chain(others.map(<[&str]>::to_vec)).collect();
-    assert_text(
-        folder.refusals(&refused),
-        str![[r#"
+    assert_text(refusals(&folder, &sums), str![[r#"
 $ doublehold check mine.toml --runs 5 --sum p1.json
 error: of 2 parts, one is missing: 2
 hint: name them too; `--shard 2/2` instead of `--sum` makes one
@@ -205,25 +194,13 @@ $ doublehold check mine.toml --runs 5 --sum p3.json
 error: of 3 parts, some are missing: 1 and 2
 hint: name them too; `--shard 1/3` instead of `--sum` makes one
 
-$ doublehold check mine.toml --runs 5 --sum p1.json p1-of-2.json
-error: cannot add up `p1-of-2.json`: it is part 1 of 2, and so is `p1.json`
+$ doublehold check mine.toml --runs 5 --sum p1.json again.json
+error: cannot add up `again.json`: it is part 1 of 2, and so is `p1.json`
 hint: name each part once
 
 $ doublehold check mine.toml --runs 5 --sum p1.json p3.json
 error: cannot add up `p3.json`: it is one of 3 parts, and `p1.json` is one of 2
 hint: name the parts of one division: leave the others out
-
-$ doublehold check mine.toml --runs 5 --sum p1.json short.json
-error: cannot add up `short.json`: it has 1 run, and part 2 of 2 has 2
-hint: make that part again
-
-$ doublehold check mine.toml --runs 5 --sum p1.json odd.json
-error: cannot add up `odd.json`: its counts of P1 are not those of 2 runs
-hint: make that part again
-
-$ doublehold check mine.toml --runs 5 --sum p1.json kind.json
-error: cannot add up `kind.json`: `rut` is no kind of fault
-hint: make that part again
 
 $ doublehold check mine.toml --runs 5 --sum text.json
 error: cannot add up `text.json`: it is no result of `check`: expected value at line 1 column 1
@@ -237,51 +214,106 @@ $ doublehold check mine.toml --runs 5 --sum nowhere.json
 error: cannot add up `nowhere.json`: it cannot be read: No such file or directory (os error 2)
 hint: name files that `check --shard I/N --format json` printed
 
-$ doublehold check mine.toml --sum p1.json p2-of-2.json --runs 6
+"#]]);
+    assert!(!folder.has("doublehold-check"), "nothing was made");
+}
+
+#[test]
+fn a_part_that_is_not_as_it_was_made_is_refused() {
+    let folder = made();
+    let two = folder.read("p2.json");
+    folder.write("short.json", two.replacen("\"runs\": 2", "\"runs\": 1", 1));
+    folder.write("odd.json", two.replacen("\"holds\": 2", "\"holds\": 1", 1));
+    folder.write("kind.json", two.replace("\"kind\": \"cut\"", "\"kind\": \"rut\""));
+    let sums: [&[&str]; 3] =
+        [&["p1.json", "short.json"], &["p1.json", "odd.json"], &["p1.json", "kind.json"]];
+    assert_text(refusals(&folder, &sums), str![[r#"
+$ doublehold check mine.toml --runs 5 --sum p1.json short.json
+error: cannot add up `short.json`: it has 1 run, and part 2 of 2 has 2
+hint: make that part again
+
+$ doublehold check mine.toml --runs 5 --sum p1.json odd.json
+error: cannot add up `odd.json`: its counts of P1 are not those of 2 runs
+hint: make that part again
+
+$ doublehold check mine.toml --runs 5 --sum p1.json kind.json
+error: cannot add up `kind.json`: `rut` is no kind of fault
+hint: make that part again
+
+"#]]);
+    let version = |it: &str| format!("\"program\": \"{it}\"");
+    folder.write("older.json", two.replace(&version(env!("CARGO_PKG_VERSION")), &version("0.0.1")));
+    let older = refusals(&folder, &[&["older.json"]]);
+    assert!(older.contains("another search: the program's version is `0.0.1` in it, and `"), "{older}");
+}
+
+#[test]
+fn parts_of_another_search_are_refused_with_what_differs() {
+    let folder = made();
+    let sums: [&[&str]; 3] = [
+        &["p1.json", "p2.json", "--runs", "6"],
+        &["p1.json", "--predicate", "P1"],
+        &["p1.json", "--seed", "2"],
+    ];
+    assert_text(refusals(&folder, &sums), str![[r#"
+$ doublehold check mine.toml --sum p1.json p2.json --runs 6
 error: cannot add up `p1.json`: it is of another search: the seeds are `--seed 1 --runs 5` in it, and `--seed 1 --runs 6` here
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
 
-$ doublehold check mine.toml --runs 5 --predicate P1 --sum p1.json
+$ doublehold check mine.toml --runs 5 --sum p1.json --predicate P1
 error: cannot add up `p1.json`: it is of another search: the command is `doublehold check mine.toml` in it, and `doublehold check mine.toml --predicate P1` here
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
 
-$ doublehold check mine.toml --runs 5 --seed 2 --sum p1.json
+$ doublehold check mine.toml --runs 5 --sum p1.json --seed 2
 error: cannot add up `p1.json`: it is of another search: the seeds are `--seed 1 --runs 5` in it, and `--seed 2 --runs 5` here
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
 
-$ doublehold check mine.toml --runs 5 --shard 1/6
+"#]]);
+    // Another file under the same name.
+    folder.write("mine.toml", SELDOM.replace("ttl = \"2s\"", "ttl = \"3s\""));
+    assert_text(refusals(&folder, &[&["p1.json", "p2.json"]]), str![[r#"
+$ doublehold check mine.toml --runs 5 --sum p1.json p2.json
+error: cannot add up `p1.json`: it is of another search: the same seeds give other runs, since the program or a file that the command names has changed
+hint: make the parts with this command, with `--shard I/N` instead of `--sum`
+
+"#]]);
+}
+
+#[test]
+fn a_part_of_no_number_of_runs_is_refused() {
+    let folder = Folder::new();
+    let parts: [&[&str]; 4] = [
+        &["check", "single", "--runs", "5", "--shard", "1/6"],
+        &["check", "single", "--shard", "1/2"],
+        &["check", "single", "--for", "5s", "--shard", "1/2"],
+        &["check", "single", "--runs", "5", "--shard", "1/2", "--sum", "p1.json"],
+    ];
+    assert_text(folder.refusals(&parts), str![[r#"
+$ doublehold check single --runs 5 --shard 1/6
 error: `--shard 1/6` of 5 runs: some parts would have none
 hint: make at most 5 parts of it, or more `--runs`
 
-$ doublehold check mine.toml --for 5s --shard 1/2
+$ doublehold check single --shard 1/2
+error: the following required arguments were not provided:
+  --runs <N>
+
+Usage: doublehold check --runs <N> --shard <I/N> <LOCK|NAME|FILE>
+
+For more information, try '--help'.
+
+$ doublehold check single --for 5s --shard 1/2
 error: the argument '--for <TIME>' cannot be used with '--shard <I/N>'
 
 Usage: doublehold check --for <TIME> <LOCK|NAME|FILE>
 
 For more information, try '--help'.
 
-$ doublehold check mine.toml --runs 5 --shard 1/2 --sum p1.json
+$ doublehold check single --runs 5 --shard 1/2 --sum p1.json
 error: the argument '--shard <I/N>' cannot be used with '--sum <FILE>...'
 
 Usage: doublehold check --runs <N> --shard <I/N> <LOCK|NAME|FILE>
 
 For more information, try '--help'.
 
-"#]],
-    );
-    let older = folder.doublehold(&["check", "mine.toml", "--runs", "5", "--sum", "older.json"]).refused();
-    assert!(older.contains("another search: the program's version is `0.0.1` in it, and `"), "{older}");
-    // Another file under the same name.
-    folder.write("mine.toml", SELDOM.replace("ttl = \"2s\"", "ttl = \"3s\""));
-    let sum = ["check", "mine.toml", "--runs", "5", "--sum", "p1.json", "p2-of-2.json"];
-    assert_text(
-        folder.refusals(&[sum]),
-        str![[r#"
-$ doublehold check mine.toml --runs 5 --sum p1.json p2-of-2.json
-error: cannot add up `p1.json`: it is of another search: the same seeds give other runs, since the program or a file that the command names has changed
-hint: make the parts with this command, with `--shard I/N` instead of `--sum`
-
-"#]],
-    );
-    assert!(!folder.has("doublehold-check"), "nothing was made");
+"#]]);
 }

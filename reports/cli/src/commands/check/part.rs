@@ -1,14 +1,14 @@
 //! Parts of a search: which seeds a process runs where several share them out, and what tells that parts belong
 //! together.
 //!
-//! A part is a row of seeds, so that it is a search like any other, and parts differ by one run at most. It makes all of
-//! its runs: no part knows what another found.
+//! A part is a row of seeds, so that it is a search like any other, and parts differ by one run at most. It makes all
+//! of its runs: no part knows what another found.
 //!
 //! Decision: "A part of a search is a row of seeds, and its sum is the search with its runs made already"
 //! (docs/decisions/search.md).
 
 use clap::Args;
-use doublehold::findings::Part;
+use doublehold::findings::SearchPart;
 use doublehold_scenarios::{Prepared, PreparedSim, Scenario, Seed};
 use doublehold_sim::parts::digest;
 use doublehold_sweeps::sweep::Shard;
@@ -60,10 +60,10 @@ pub(super) fn part(
     prepared: &PreparedSim,
     (first, runs): (Seed, u64),
     shard: Shard,
-) -> Part {
+) -> SearchPart {
     // Whatever differs in the scenario or the program shows in one or the other.
     let run = prepared.judge(first).trace_hash;
-    Part {
+    SearchPart {
         number: shard.number(),
         of: shard.total(),
         first,

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::{fs, io};
 
-use doublehold::findings::Part;
+use doublehold::findings::SearchPart;
 use doublehold::nondeterminism::Nondeterminism;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
@@ -20,8 +20,8 @@ use doublehold_text::{clean, group_digits, list, several, shorten};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Counted;
 use super::part::Runs;
+use super::search::Counted;
 use crate::error::CliError;
 
 /// More missing parts than these nobody reads.
@@ -107,7 +107,7 @@ impl TryFrom<String> for SeedText {
 }
 
 /// Adds up the parts in these files, which have to be all parts of the search of this command.
-pub(super) fn sum(files: &[String], command: &str, whole: &Part) -> Result<Counted, CliError> {
+pub(super) fn sum(files: &[String], command: &str, whole: &SearchPart) -> Result<Counted, CliError> {
     let mut parts: BTreeMap<u64, (&str, PartFile)> = BTreeMap::new();
     let mut one: Option<(&str, u64)> = None;
     for file in files {
@@ -152,7 +152,7 @@ fn read(file: &str) -> Result<PartFile, CliError> {
 }
 
 /// Refuses a part of another search than that of this command.
-fn refuse_other_search(part: &PartFile, (command, whole): (&str, &Part)) -> Result<(), String> {
+fn refuse_other_search(part: &PartFile, (command, whole): (&str, &SearchPart)) -> Result<(), String> {
     let PartHead { first_seed: SeedText(first), runs, program, digest, .. } = &part.part;
     let differs = |what: &str, here: &str, there: &str| {
         Err(format!("it is of another search: {what} `{}` in it, and `{there}` here", shorten(&clean(here))))
