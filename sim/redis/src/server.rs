@@ -6,6 +6,7 @@
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
 //! costs one buffer. Nothing is allocated or spawned per command.
 
+mod covered;
 mod files;
 mod held;
 mod keys;
@@ -17,14 +18,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use covered::Covered;
 use keys::Acknowledged;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::call::{Call, CallState, poll_call, poll_leave};
-use crate::config::Persistence;
 use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::Aof;
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
@@ -157,8 +157,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         more == 0 || self.shared.lock().hold(more)
     }
 
-    /// Executes what has been received. Also returns how far the file must be durable before the replies may leave.
-    async fn execute(&mut self) -> (Stop, u64) {
+    /// Executes what has been received. Also returns what the replies may not overtake.
+    async fn execute(&mut self) -> (Stop, Covered) {
         let shared = self.shared;
         let _turn = shared.take_turn().await;
         loop {
@@ -174,13 +174,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
     }
 
-    fn execute_at_once(&mut self, state: &mut State) -> (Pause, u64) {
+    fn execute_at_once(&mut self, state: &mut State) -> (Pause, Covered) {
         if self.shared.is_closed() {
-            return (Pause::End(Stop::close()), 0);
+            return (Pause::End(Stop::close()), Covered::default());
         }
         if !self.take_pushed(state) {
             self.pipe.out.clear();
-            return (Pause::End(Stop::close()), 0);
+            return (Pause::End(Stop::close()), Covered::default());
         }
         self.shared.refresh_links(state);
         let pause = self.execute_until_paused(state);
@@ -190,7 +190,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.release_held();
             state.release_paused();
         }
-        (pause, state.aof.as_ref().map_or(0, |aof| aof.written_bytes()))
+        (pause, Covered::now(state))
     }
 
     /// Puts what was pushed behind the replies; false if the connection is to end without another word.
@@ -247,8 +247,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         Pause::End(Stop::OutputFull)
     }
 
-    /// Sends the replies, once the file covers what they tell, and what is pushed meanwhile.
-    async fn send(&mut self, mut covered: u64) -> io::Result<()> {
+    /// Sends the replies, once file and stream cover what they tell, and what is pushed meanwhile.
+    async fn send(&mut self, mut covered: Covered) -> io::Result<()> {
         let shared = self.shared;
         let mut slow_since = None;
         while !self.pipe.is_sent() {
@@ -265,8 +265,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             let is_taken = {
                 let mut state = shared.lock();
                 if state.core.is_unblocked(self.session.id()) {
-                    // Among what was pushed is a reply, which waits for the file as any other.
-                    covered = state.aof.as_ref().map_or(covered, Aof::written_bytes);
+                    // Among what was pushed is a reply, which waits as any other.
+                    covered = Covered::now(&state);
                 }
                 self.take_pushed(&mut state)
             };
@@ -280,16 +280,16 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     /// Sends for at most so long; `None` if something was pushed before all was sent.
     async fn send_until_called(
         &mut self,
-        covered: u64,
+        covered: Covered,
         patience: Option<Duration>,
     ) -> Option<io::Result<()>> {
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
         let known = &mut self.known;
         let mut too_late = pin!(wait_at_most(&shared.machine, patience));
-        let mut is_covered = shared.config.persistence != Persistence::AofAlways;
+        let mut is_covered = false;
         let aborted = || Some(Err(io::ErrorKind::ConnectionAborted.into()));
         poll_fn(|cx| {
-            is_covered = is_covered || poll_covered(&mut shared.lock(), covered, cx).is_ready();
+            is_covered = is_covered || covered.poll(&mut shared.lock(), cx).is_ready();
             if is_covered && let Poll::Ready(sent) = pipe.poll_send(cx) {
                 return Poll::Ready(Some(sent));
             }
@@ -374,7 +374,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Unblocked::Done(Acknowledged::Ended(None)) => {
                 reply::error(&mut self.pipe.out, DEMOTED);
                 // Redis closes such a connection after the reply.
-                let _ = self.send(0).await;
+                let _ = self.send(Covered::default()).await;
                 return false;
             }
         };
@@ -436,12 +436,5 @@ async fn wait_at_most<M: Machine>(machine: &M, limit: Option<Duration>) {
     match limit {
         Some(limit) => machine.sleep(limit).await,
         None => pending().await,
-    }
-}
-
-fn poll_covered(state: &mut State, up_to: u64, cx: &Context<'_>) -> Poll<()> {
-    match &mut state.aof {
-        Some(aof) => aof.poll_covered(up_to, cx),
-        None => Poll::Ready(()),
     }
 }

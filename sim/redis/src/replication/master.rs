@@ -6,13 +6,13 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Links, Patience};
-use crate::core::{ReplicaState, Replication, ReplicationId, Session};
+use super::Links;
+use super::attached::Attached;
+use crate::core::{ReplicationId, Session};
 use crate::machine::Machine;
 use crate::pipe::Pipe;
 use crate::resp::reply;
@@ -23,151 +23,6 @@ const PIECE_BYTES: usize = 64 << 10;
 
 const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
 const GETACK: &[u8] = b"*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n";
-
-/// A replica that is served now.
-#[derive(Debug)]
-pub(crate) struct Attached {
-    session: u64,
-    ip: String,
-    port: u16,
-    /// How much of the history was handed to the connection.
-    pub(crate) position: u64,
-    /// Past the transfer of the data set.
-    online: bool,
-    /// Online, and not lagging when that was looked at last.
-    good: bool,
-    acknowledged: u64,
-    /// How much of it was in the replica's file.
-    in_file: u64,
-    acknowledged_at: Duration,
-    /// Since when more waits for it than the soft limit.
-    behind_since: Option<Duration>,
-    waker: Option<Waker>,
-}
-
-impl Attached {
-    pub(crate) fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Whether so many bytes may go on waiting for it.
-    fn may_lag(&mut self, bytes: u64, Patience { limit, now }: Patience) -> bool {
-        let Some(soft_time) = limit.patience(bytes) else {
-            self.behind_since = None;
-            return !limit.is_exceeded_by(bytes);
-        };
-        let since = *self.behind_since.get_or_insert(now);
-        !limit.is_exceeded_by(bytes) && now.saturating_sub(since) <= soft_time
-    }
-}
-
-impl Links {
-    /// How many replicas acknowledged `offset`.
-    pub(crate) fn count_acknowledged(&self, offset: u64) -> usize {
-        self.attached.iter().filter(|replica| replica.online && replica.acknowledged >= offset).count()
-    }
-
-    /// How many replicas told that their files cover `offset`.
-    pub(crate) fn count_in_files(&self, offset: u64) -> usize {
-        self.attached.iter().filter(|replica| replica.online && replica.in_file >= offset).count()
-    }
-
-    /// Ready with the number of acknowledgements once it reaches `replicas`; with `None` if the node was demoted since
-    /// `demotions` was read.
-    pub(crate) fn poll_acknowledged(
-        &mut self,
-        replicas: usize,
-        offset: u64,
-        demotions: u64,
-        cx: &Context<'_>,
-    ) -> Poll<Option<usize>> {
-        if self.demotions != demotions {
-            return Poll::Ready(None);
-        }
-        let acknowledged = self.count_acknowledged(offset);
-        if acknowledged >= replicas {
-            return Poll::Ready(Some(acknowledged));
-        }
-        self.waiting.register(cx);
-        Poll::Pending
-    }
-
-    /// Brings the core's view of the replicas up to date. Must be called before anything about a replica changes.
-    ///
-    /// Which of them are good is looked at once a second from the start of the process on, and in whole seconds, as
-    /// `replicationCron` does: an acknowledgement that came since the last look counts from the next on.
-    pub(crate) fn refresh(
-        &mut self,
-        replication: &mut Replication,
-        (booted, now): (Duration, Duration),
-        max_lag_seconds: u64,
-    ) {
-        if self.attached.is_empty() {
-            return;
-        }
-        let looks = now.saturating_sub(booted).as_secs();
-        let is_due = looks > std::mem::replace(&mut self.looks, looks);
-        let look = (booted + Duration::from_secs(looks)).as_secs();
-        for (reported, replica) in replication.replicas.iter_mut().zip(&mut self.attached) {
-            if is_due {
-                let lag = look.saturating_sub(replica.acknowledged_at.as_secs());
-                replica.good = replica.online && lag <= max_lag_seconds;
-            }
-            reported.online = replica.online;
-            reported.acked = replica.acknowledged;
-            reported.fsynced = replica.in_file;
-            reported.lag = now.saturating_sub(replica.acknowledged_at);
-        }
-        replication.good_replicas = self.good();
-    }
-
-    fn good(&self) -> u32 {
-        self.attached.iter().filter(|replica| replica.good).count() as u32
-    }
-
-    /// Lists the replicas anew for the core.
-    pub(super) fn report_replicas(&self, replication: &mut Replication) {
-        replication.good_replicas = self.good();
-        let reported = self.attached.iter().map(|replica| ReplicaState {
-            session: replica.session,
-            ip: replica.ip.clone(),
-            port: replica.port,
-            online: replica.online,
-            acked: replica.acknowledged,
-            fsynced: replica.in_file,
-            lag: Duration::ZERO,
-        });
-        replication.replicas = reported.collect();
-    }
-
-    pub(super) fn drop_laggards(&mut self, replication: &mut Replication, patience: Patience) {
-        let end = replication.offset;
-        let known = self.attached.len();
-        self.attached.retain_mut(|replica| {
-            let keep = replica.may_lag(end.saturating_sub(replica.position), patience);
-            if !keep {
-                replica.wake();
-            }
-            keep
-        });
-        if self.attached.len() != known {
-            self.report_replicas(replication);
-        }
-    }
-
-    /// Ends the link to a replica whose connection was killed.
-    pub(crate) fn drop_replica(&mut self, replication: &mut Replication, session: u64) {
-        let Some(index) = self.attached.iter().position(|replica| replica.session == session) else { return };
-        self.attached.remove(index).wake();
-        self.report_replicas(replication);
-    }
-
-    fn find(&mut self, session: u64) -> Option<&mut Attached> {
-        self.attached.iter_mut().find(|replica| replica.session == session)
-    }
-}
 
 /// Asks every replica how far it is (`REPLCONF GETACK *`, in the stream). It is part of the history also while nobody
 /// follows.
@@ -228,28 +83,16 @@ fn open<M: Machine>(
         }
     };
     let State { core, links, .. } = state;
-    links.attached.push(Attached {
-        session: session.id(),
-        ip: session.announced_ip().unwrap_or_else(|| ip_of(session.addr())).to_owned(),
-        port: session.listening_port().unwrap_or(0),
-        position,
-        online,
-        good: online,
-        acknowledged: 0,
-        in_file: 0,
-        acknowledged_at: shared.machine.monotonic(),
-        behind_since: None,
-        waker: None,
-    });
+    let mut replica = Attached::new(session, shared.machine.monotonic(), position);
+    if online {
+        replica.put_online();
+    }
+    links.attached.push(replica);
     links.waiting.wake();
     links.report_replicas(core.replication_mut());
     if !std::mem::replace(&mut links.pinging, true) {
         shared.spawn(ping_replicas(Arc::clone(shared)));
     }
-}
-
-fn ip_of(addr: &str) -> &str {
-    addr.rsplit_once(':').map_or(addr, |(ip, _)| ip)
 }
 
 /// The offset to go on from, if the replica's history is a part of this node's and the backlog reaches back to it.
@@ -270,7 +113,7 @@ fn can_continue(state: &State, request: SyncRequest<'_>) -> Option<u64> {
 /// one at a time is always possible.
 fn may_copy(state: &State) -> bool {
     let limit = state.core.config().limits.client_memory();
-    let copies = state.links.attached.iter().filter(|replica| !replica.online).count() as u64;
+    let copies = state.links.attached.iter().filter(|replica| !replica.is_online()).count() as u64;
     limit == 0 || copies == 0 || (copies + 1) * state.core.data_memory() <= limit
 }
 
@@ -324,7 +167,7 @@ where
             }
             Event::Quiet if !acknowledges => timer.set(shared.machine.sleep(shared.config.repl_timeout)),
             Event::Quiet => {
-                let heard_at = shared.lock().links.find(session).map(|replica| replica.acknowledged_at);
+                let heard_at = shared.lock().links.find(session).map(|replica| replica.heard_at());
                 let silent = heard_at.map(|at| shared.machine.monotonic().saturating_sub(at));
                 match silent.and_then(|silent| shared.config.repl_timeout.checked_sub(silent)) {
                     Some(rest) if !rest.is_zero() => timer.set(shared.machine.sleep(rest)),
@@ -353,16 +196,18 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     loop {
-        match pipe.poll_send(cx) {
-            Poll::Ready(Ok(())) => {}
-            Poll::Ready(Err(_)) => return Poll::Ready(Event::Gone),
-            Poll::Pending => break,
+        let sent = pipe.poll_send(cx);
+        if matches!(sent, Poll::Ready(Err(_))) {
+            return Poll::Ready(Event::Gone);
         }
         let mut state = shared.lock();
         let State { core, links, .. } = &mut *state;
+        links.note_sent(session, sent.is_ready());
+        if sent.is_pending() {
+            break;
+        }
         let Some(replica) = links.find(session) else { return Poll::Ready(Event::Gone) };
-        if !std::mem::replace(&mut replica.online, true) {
-            replica.good = true;
+        if replica.put_online() {
             core.replication_mut().good_replicas = links.good();
             links.waiting.wake(); // who wrote nothing waits for replicas, and for no acknowledgement
         }
@@ -377,7 +222,7 @@ where
         }
     }
     match shared.lock().links.find(session) {
-        Some(replica) => replica.waker = Some(cx.waker().clone()),
+        Some(replica) => replica.register(cx),
         None => return Poll::Ready(Event::Gone),
     }
     match pipe.poll_fill(cx) {
@@ -409,9 +254,7 @@ where
         let in_file = if is(3, b"FACK") { number(4) } else { None };
         shared.refresh_links(&mut state);
         if let (Some(offset), Some(replica)) = (number(2), state.links.find(session)) {
-            replica.acknowledged = replica.acknowledged.max(offset);
-            replica.in_file = replica.in_file.max(in_file.unwrap_or(0));
-            replica.acknowledged_at = shared.machine.monotonic();
+            replica.note_acknowledged(offset, in_file.unwrap_or(0), shared.machine.monotonic());
             state.links.waiting.wake();
         }
     }

@@ -1,7 +1,7 @@
 //! Asynchronous replication: one history of bytes, written by a master, followed by its replicas.
 //!
 //! Reading order: this file (what a node remembers about its links, and what a change of role does), `backlog` (the
-//! history), `master` (the sending end), `replica` (the receiving end) and its `handshake`.
+//! history), `attached` (the replicas), `master` (the sending end), `replica` (the receiving end) and its `handshake`.
 //!
 //! The protocol is Redis': PING, REPLCONF, PSYNC, then the stream of commands one way and REPLCONF ACK the other. A
 //! node keeps the id it followed before its promotion, so that the other replicas and its old master can go on with the
@@ -12,6 +12,7 @@
 //! of replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the monotonic clock (Redis:
 //! wall).
 
+mod attached;
 mod backlog;
 mod handshake;
 mod master;
@@ -23,8 +24,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use attached::Attached;
 use backlog::Backlog;
-use master::Attached;
 
 use crate::core::{LinkState, OutputLimit, Replication, ReplicationId, Role, Session};
 use crate::machine::Machine;
@@ -43,6 +44,8 @@ pub(crate) struct Links {
     looks: u64,
     /// WAITing clients.
     waiting: Wakers,
+    /// Whose replies wait for the stream to be on its way.
+    handing_on: Wakers,
     demotions: u64,
     upstream: Upstream,
 }
@@ -77,6 +80,7 @@ impl Links {
             pinging: false,
             looks: 0,
             waiting: Wakers::default(),
+            handing_on: Wakers::default(),
             demotions: 0,
             upstream: Upstream::default(),
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::covered::Covered;
 use super::{Connection, Unblocked, wait_at_most};
 use crate::core::{DEMOTED, reply_files};
 use crate::machine::Machine;
@@ -48,7 +49,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Unblocked::Done(Ended::Files(None)) => {
                 reply::error(&mut self.pipe.out, DEMOTED);
                 // Redis closes such a connection after the reply.
-                let _ = self.send(0).await;
+                let _ = self.send(Covered::default()).await;
                 return false;
             }
         };

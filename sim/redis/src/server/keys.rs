@@ -10,6 +10,7 @@ use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Connection;
+use super::covered::Covered;
 use crate::core::{Unblocked, WallMicros};
 use crate::machine::Machine;
 
@@ -55,7 +56,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
         self.take_pushed(&mut shared.lock());
         // Redis closes such a connection after the reply.
-        let _ = self.send(0).await;
+        let _ = self.send(Covered::default()).await;
         false
     }
 }

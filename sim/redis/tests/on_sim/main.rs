@@ -1,5 +1,7 @@
 //! A node on a simulated host, the operator beside it, and what else a machine can run.
 
+mod stream;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
