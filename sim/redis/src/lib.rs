@@ -21,9 +21,11 @@
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
 //! | keys | `DUMP` `MIGRATE` `RESTORE` `SORT` `SORT_RO` |
 //! | scripts, functions | `FCALL` `FCALL_RO` |
-//! | cluster | `ASKING` `CLUSTER` `READONLY` `READWRITE` |
-//! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` |
+//! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `LASTSAVE` `LATENCY` `LOLWUT` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` |
 //! | subcommands | `FUNCTION DELETE` `FUNCTION DUMP` `FUNCTION KILL` `FUNCTION LOAD` `FUNCTION RESTORE` `FUNCTION STATS` `MEMORY DOCTOR` `MEMORY MALLOC-STATS` `MEMORY PURGE` `MEMORY STATS` `SCRIPT DEBUG` |
+//!
+//! `CLUSTER`, `ASKING`, `READONLY` and `READWRITE` answer as a Redis without cluster does, and `FAILOVER` as a Redis
+//! that cannot begin one. Where a Redis would begin one, the answer says that a node has none, and what to send.
 //!
 //! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send,
 //! and who asks for it (`notify-keyspace-events`) is told of changes of keys.

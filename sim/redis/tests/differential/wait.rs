@@ -1,4 +1,4 @@
-//! WAIT, and a replica that says what it has when the test tells it to: on both servers.
+//! WAIT, FAILOVER, and a replica that says what it has when the test tells it to: on both servers.
 //!
 //! The replica is the test's own, since ours and a real one do not say it at the same time. What is expected was seen
 //! on a real Redis, and is compared with one where there is one.
@@ -128,14 +128,54 @@ const STORIES: &[Story] = &[
     ],
 ];
 
+/// Where a Redis would begin a failover is left out: a node says that it has none.
+const FAILOVERS: &[Story] = &[
+    &[
+        ("a FAILOVER", "-ERR FAILOVER requires connected replicas."),
+        ("a FAILOVER TO 127.0.0.1 9999", "-ERR FAILOVER requires connected replicas."),
+        ("r starts over", ""),
+        ("a FAILOVER ABORT", "-ERR No failover in progress."),
+        ("a FAILOVER ABORT NOW", "-ERR syntax error"),
+        ("a FAILOVER TO 127.0.0.1 9998", "-ERR FAILOVER target HOST and PORT is not a replica."),
+        ("a FAILOVER TO localhost 9999 TIMEOUT 5", "-ERR FAILOVER target HOST and PORT is not a replica."),
+        ("a FAILOVER TIMEOUT 0", "-ERR FAILOVER timeout must be greater than 0"),
+        ("a FAILOVER TO 127.0.0.1 x", "-ERR value is not an integer or out of range"),
+        (
+            "a FAILOVER FORCE TIMEOUT 10",
+            "-ERR FAILOVER with force option requires both a timeout and target HOST and IP.",
+        ),
+        (
+            "a FAILOVER TO 127.0.0.1 9999 FORCE",
+            "-ERR FAILOVER with force option requires both a timeout and target HOST and IP.",
+        ),
+        ("r leaves", ""),
+        ("a FAILOVER", "-ERR FAILOVER requires connected replicas."),
+    ],
+    &[
+        ("a SETRANGE big 40000000 x", ":40000001"),
+        ("r begins to start over", ""),
+        ("a FAILOVER TO 127.0.0.1 9999", "-ERR FAILOVER target replica is not online."),
+        ("r takes the rest", ""),
+    ],
+];
+
+#[test]
+fn failovers_that_cannot_begin_are_refused_as_a_real_redis_does() {
+    compare(FAILOVERS);
+}
+
 #[test]
 fn wait_counts_replicas_as_a_real_redis_does() {
+    compare(STORIES);
+}
+
+fn compare(stories: &[Story]) {
     let mut wrong = Vec::new();
-    for story in STORIES {
+    for story in stories {
         wrong.extend(Talk::new(ours::start()).differs_from(story, "our node"));
     }
     if RealRedis::start_if_there().is_some() {
-        for story in STORIES {
+        for story in stories {
             let real = RealRedis::start().expect("it started a moment ago");
             wrong.extend(Talk::new(real.port).differs_from(story, &format!("Redis {}", real.version)));
         }
@@ -231,7 +271,8 @@ impl Talk {
     /// Introduces a replica, and reads what the master answers to its PSYNC up to the data set.
     fn begin(&mut self, psync: &str) {
         let mut replica = Wire::to(self.port);
-        assert_eq!(replica.ask("REPLCONF listening-port 9999"), "+OK");
+        // A real one passes over the capability that it does not know.
+        assert_eq!(replica.ask("REPLCONF listening-port 9999 capa doublehold-commands"), "+OK");
         replica.send(psync);
         let answer = replica.line();
         if let Some(history) = answer.strip_prefix("+FULLRESYNC ") {

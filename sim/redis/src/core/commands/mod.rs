@@ -4,10 +4,12 @@
 pub(crate) mod blocking;
 mod client_table;
 pub(crate) mod clients;
+mod cluster;
 pub(crate) mod connection;
 mod container_table;
 mod containers;
 pub(crate) mod expiry;
+mod failover;
 pub(crate) mod functions;
 pub(crate) mod hashes;
 pub(crate) mod help;

@@ -3,10 +3,11 @@
 //! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
 
 use super::client_table::CLIENT;
+use super::cluster::CLUSTER;
 use super::container_table::CONTAINERS;
 use super::{
-    connection, expiry, functions, hashes, help, introspection, keys, memory, monitor, pubsub, rename,
-    replication, scan, scripting, server, strings, swap, transactions,
+    cluster, connection, expiry, failover, functions, hashes, help, introspection, keys, memory, monitor,
+    pubsub, rename, replication, scan, scripting, server, strings, swap, transactions,
 };
 use crate::core::Version;
 use crate::core::command::{
@@ -103,6 +104,7 @@ const fn comes_before(name: &str, other: &str) -> bool {
 /// Sorted by name.
 const OTHERS: &[CommandSpec] = &[
     command("APPEND", "append", 3, WRITE | DENY_OOM | FAST, strings::append),
+    command("ASKING", "asking", 1, FAST, cluster::refuse),
     command(
         "AUTH",
         "auth",
@@ -111,6 +113,7 @@ const OTHERS: &[CommandSpec] = &[
         connection::auth,
     ),
     container("CLIENT", "client", -2, CLIENT),
+    container("CLUSTER", "cluster", -2, CLUSTER),
     CommandSpec {
         name: "COMMAND",
         family: "COMMAND",
@@ -176,6 +179,7 @@ const OTHERS: &[CommandSpec] = &[
     command("EXPIRE", "expire", -3, WRITE | FAST, expiry::expire),
     command("EXPIREAT", "expireat", -3, WRITE | FAST, expiry::expireat),
     command("EXPIRETIME", "expiretime", 2, READ_ONLY | FAST, expiry::expiretime),
+    command("FAILOVER", "failover", -1, ADMIN | NO_SCRIPT | STALE_OK, failover::failover),
     command("FLUSHALL", "flushall", -1, WRITE, keys::flushall),
     command("FLUSHDB", "flushdb", -1, WRITE, keys::flushdb),
     container("FUNCTION", "function", -2, FUNCTION),
@@ -245,6 +249,8 @@ const OTHERS: &[CommandSpec] = &[
         connection::quit,
     ),
     command("RANDOMKEY", "randomkey", 1, READ_ONLY, keys::randomkey),
+    command("READONLY", "readonly", 1, LOADING_OK | STALE_OK | FAST, cluster::refuse),
+    command("READWRITE", "readwrite", 1, LOADING_OK | STALE_OK | FAST, cluster::refuse),
     command("RENAME", "rename", 3, WRITE, rename::rename),
     command("RENAMENX", "renamenx", 3, WRITE | FAST, rename::renamenx),
     command(

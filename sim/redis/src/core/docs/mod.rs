@@ -5,6 +5,7 @@
 //! the sentences are our own. Not kept: histories, and notes about keys.
 
 mod bits;
+mod cluster;
 mod connection;
 mod generic;
 mod hashes;
@@ -106,6 +107,7 @@ static SECTIONS: &[&Section] = &[
     &connection::CONNECTION,
     &pubsub::PUBSUB,
     &server::SERVER,
+    &cluster::CLUSTER,
     &scripting::SCRIPTING,
     &transactions::TRANSACTIONS,
 ];

@@ -89,6 +89,13 @@ pub(super) static SERVER: Section = Section {
         doc("dbsize", "1.0.0", "Counts the keys of the selected database", "O(1)")
             .categories(&["keyspace"])
             .tips(&["request_policy:all_shards", "response_policy:agg_sum"]),
+        doc("failover", "6.2.0", "Makes a replica the master and the master its replica", "O(1)").takes(&[
+            block("target", &[string("host"), integer("port"), token("force", "FORCE").optional()])
+                .with_token("TO")
+                .optional(),
+            token("abort", "ABORT").optional(),
+            integer("milliseconds").with_token("TIMEOUT").optional(),
+        ]),
         doc("flushall", "1.0.0", "Deletes every key of every database", "O(N), N being the number of keys")
             .categories(&["keyspace", "dangerous"])
             .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])

@@ -206,7 +206,7 @@ impl Generator {
         }
     }
 
-    /// A word that stands for what containers hold, or for scripts, messages, whole requests and the server's settings.
+    /// A word that stands for what containers hold, or for scripts, messages and whole requests.
     fn fill_of_containers_and_scripts(&mut self, kind: &str, args: &mut Vec<Bytes>) {
         match kind {
             "e" => args.push(text(self.random.pick(words::ELEMENTS))),
@@ -240,7 +240,6 @@ impl Generator {
                 args.append(&mut self.filled(option));
             }
             "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
-            "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "lua" => self.eval_arguments(args),
             "sha" => args.push(self.sha()),
             "lockscript" => self.lock_script_call(args),
@@ -268,9 +267,25 @@ impl Generator {
                 args.push(script);
             }
             "pattern" => args.push(text(self.random.pick(words::PATTERNS))),
+            "junk" => (0..self.random.below(5)).for_each(|_| args.push(self.value())),
+            other => self.fill_of_the_server(other, args),
+        }
+    }
+
+    /// A word that stands for what the server is asked about itself.
+    fn fill_of_the_server(&mut self, kind: &str, args: &mut Vec<Bytes>) {
+        match kind {
+            "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "setting" => args.push(text(self.random.pick(words::SETTINGS))),
             "unknown" => args.push(text(self.random.pick(words::UNKNOWN_COMMANDS))),
-            "junk" => (0..self.random.below(5)).for_each(|_| args.push(self.value())),
+            "cluster" => {
+                let asked = self.random.pick(words::CLUSTER_QUESTIONS);
+                args.append(&mut self.filled(asked));
+            }
+            "failover" => {
+                let option = self.random.pick(words::FAILOVER_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
             other => panic!("a template has the unknown word `${other}`"),
         }
     }

@@ -135,6 +135,45 @@ pub(crate) const INDEXES: &[&str] =
 /// Where SETRANGE may write without making a string of hundreds of megabytes; or may not at all.
 pub(crate) const OFFSETS: &[&str] = &["0", "1", "2", "5", "30", "-1", "536870912", "4294967296"];
 
+/// What CLUSTER is asked.
+pub(crate) const CLUSTER_QUESTIONS: &[&str] = &[
+    "SLOTS",
+    "SHARDS",
+    "NODES",
+    "INFO",
+    "KEYSLOT $k",
+    "KEYSLOT",
+    "MYID",
+    "HELP",
+    "ADDSLOTS 1 $odd",
+    "ADDSLOTS",
+    "FAILOVER TAKEOVER",
+    "MEET 127.0.0.1 1 $junk",
+    "SETSLOT 1",
+    "RESET $v",
+    "COUNTKEYSINSLOT $odd",
+    "GETKEYSINSLOT 1 10",
+    "$junk",
+];
+
+/// Nobody follows the servers that are compared: none of these begins anything.
+pub(crate) const FAILOVER_OPTIONS: &[&str] = &[
+    "ABORT",
+    "abort $v",
+    "TO 127.0.0.1 1",
+    "TO 127.0.0.1 $odd",
+    "TO 127.0.0.1",
+    "TO 127.0.0.1 1 FORCE TIMEOUT 10",
+    "TO 127.0.0.1 1 TO 127.0.0.1 1",
+    "FORCE",
+    "FORCE FORCE",
+    "TIMEOUT $odd",
+    "TIMEOUT 10",
+    "TIMEOUT 10 TIMEOUT 10",
+    "TIMEOUT",
+    "$junk",
+];
+
 /// Commands whose description is all of the command, not only of the subcommands the node has.
 pub(crate) const COMMANDS: &[&str] = &[
     "get",
