@@ -80,6 +80,11 @@ impl<M: Machine> Node<M> {
         poll_fn(|cx| self.shared.poll_closed(cx)).await;
     }
 
+    /// Ends when a Redis asked to be this node's replica and was refused, with its address: once for each address.
+    pub async fn refused_replica(&self) -> String {
+        poll_fn(|cx| self.shared.lock().refused.poll_next(cx)).await
+    }
+
     /// Ends the process in order: connections are answered what has arrived of them and closed, then the node closes.
     /// Stop accepting connections before. A client that does not read its replies can hold this up for as long as it
     /// likes.

@@ -10,6 +10,7 @@ mod covered;
 mod files;
 mod held;
 mod keys;
+mod refused;
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -319,6 +320,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     async fn perform(&mut self, next: Next) -> bool {
         match next {
             Next::Reply | Next::ReplicaOf(_) => true,
+            Next::RefusedReplica => self.refuse_replica().await,
             Next::Close => false,
             Next::Wait { replicas, timeout, offset, file: None } => {
                 self.wait_for_replicas(replicas as usize, timeout, offset).await

@@ -15,7 +15,7 @@ use crate::config_file;
 use crate::core::{Core, Peer, Session, WallMicros};
 use crate::machine::{Machine, TICK};
 use crate::persistence::{self, Aof};
-use crate::replication::{Links, Patience};
+use crate::replication::{Links, Patience, RefusedReplicas};
 use crate::snapshots;
 use crate::wait::{Wakers, first};
 
@@ -46,6 +46,7 @@ pub(crate) struct State {
     pub(crate) expiry: ExpiryTimer,
     /// Who waits for the next write.
     pub(crate) written: Wakers,
+    pub(crate) refused: RefusedReplicas,
     propagated: Vec<u8>,
     last_session: u64,
     held_by_clients: u64,
@@ -69,6 +70,7 @@ impl<M: Machine> Shared<M> {
             paused: Wakers::default(),
             expiry: ExpiryTimer { armed_ms: i64::MAX, rearm: Wakers::default() },
             written: Wakers::default(),
+            refused: RefusedReplicas::default(),
             propagated: Vec::new(),
             last_session: 0,
             held_by_clients: 0,

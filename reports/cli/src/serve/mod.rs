@@ -33,6 +33,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
+use crate::output;
+
 /// How long to wait before accepting again when the system is out of something (file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -193,7 +195,7 @@ fn start(options: &Options, port: u16, listener: std::net::TcpListener) -> Resul
             Err(error) => return tell.send(Err(error)).unwrap_or_default(),
         };
         tell.send(Ok(())).unwrap_or_default();
-        run_node(&runtime, node, listener, stopped);
+        run_node(&runtime, node, (port, listener), stopped);
         // Nobody waits any more where the program ends at once.
         let _ = ended.send(());
     };
@@ -247,11 +249,12 @@ fn script_limit() -> ScriptLimit {
 fn run_node(
     runtime: &Runtime,
     node: Node<TokioMachine>,
-    listener: TcpListener,
+    (port, listener): (u16, TcpListener),
     stopped: oneshot::Receiver<()>,
 ) {
     runtime.block_on(async {
         let accepting = tokio::spawn(accept(node.clone(), listener));
+        tokio::spawn(tell_of_refused_replicas(node.clone(), port));
         if first(node.closed(), stopped).await.is_left() {
             return accepting.abort();
         }
@@ -273,6 +276,17 @@ async fn accept(node: Node<TokioMachine>, listener: TcpListener) {
         let _ = stream.set_nodelay(true);
         let node = node.clone();
         tokio::spawn(async move { node.serve(stream, Peer::default(), address.to_string()).await });
+    }
+}
+
+/// A Redis that cannot follow a node tries again each second: that is said once.
+async fn tell_of_refused_replicas(node: Node<TokioMachine>, port: u16) {
+    loop {
+        let redis = node.refused_replica().await;
+        output::inform(&format!(
+            "warning: the Redis at {redis} cannot follow the node on port {port}, which sends its data as commands and not \
+             as RDB; send it `REPLICAOF NO ONE`, and let another node of `doublehold serve` follow"
+        ));
     }
 }
 

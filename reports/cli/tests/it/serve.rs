@@ -196,6 +196,30 @@ fn a_master_on_another_machine_is_refused_and_one_on_this_machine_is_not() {
 }
 
 #[test]
+fn a_redis_that_wants_to_follow_a_node_is_refused_each_time_and_named_once() {
+    let mut server = Server::start(1, &[]);
+    for _ in 0..2 {
+        let mut redis = server.client(0);
+        assert_eq!(redis.ask("REPLCONF listening-port 6390"), "+OK");
+        assert_eq!(redis.ask("REPLCONF capa eof capa psync2"), "+OK");
+        let refusal = redis.ask("PSYNC ? -1");
+        assert!(refusal.contains("sends its data as commands, not as RDB"), "{refusal}");
+    }
+    server.signal("TERM");
+    assert_eq!(server.end().code(), Some(0));
+    let mut said = String::new();
+    server.process.stderr.take().expect("piped").read_to_string(&mut said).expect("UTF-8");
+    let port = server.port;
+    assert_eq!(
+        said,
+        format!(
+            "warning: the Redis at 127.0.0.1:6390 cannot follow the node on port {port}, which sends its data as commands \
+             and not as RDB; send it `REPLICAOF NO ONE`, and let another node of `doublehold serve` follow\n"
+        )
+    );
+}
+
+#[test]
 fn a_busy_script_stops_its_own_node_only() {
     let server = Server::start(4, &[]);
     let mut busy: Vec<Client> = (0..3).map(|node| server.client(node)).collect();

@@ -48,7 +48,7 @@ pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
 pub use next::Next;
 pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
-pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
+pub use replication::{LinkState, READS_COMMANDS, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
 pub use settings::KeptSettings;

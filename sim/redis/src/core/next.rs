@@ -35,6 +35,8 @@ pub enum Next {
         /// The first offset the replica is missing, -1 when it has none.
         offset: i64,
     },
+    /// PSYNC or SYNC of a Redis, which cannot be a replica: nothing is in `out`. Say why in an error.
+    RefusedReplica,
     /// SYNC: the connection turns into a link to who reads the data set and the stream, and acknowledges nothing.
     Sync,
     /// REPLICAOF: the reply is in `out`, [`Core::replication`](super::Core::replication) already has the new role; the

@@ -21,6 +21,9 @@ impl fmt::Debug for ReplicationId {
     }
 }
 
+/// The capability (`REPLCONF capa`) of a replica that takes a data set as commands. Redis passes over it.
+pub const READS_COMMANDS: &str = "doublehold-commands";
+
 /// What a node is in a replication chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {

@@ -21,6 +21,8 @@ pub struct Session {
     pub(crate) offset: u64,
     pub(crate) listening_port: Option<u16>,
     pub(crate) announced_ip: Option<String>,
+    /// As a replica it takes a data set as commands.
+    pub(crate) reads_commands: bool,
     pub(crate) kind: SessionKind,
     /// What it says is a data set being loaded: not shown to who monitors.
     pub(crate) is_loading: bool,

@@ -40,7 +40,7 @@ impl Attached {
     pub(super) fn new(session: &Session, now: Duration, position: u64) -> Attached {
         Attached {
             session: session.id(),
-            ip: session.announced_ip().unwrap_or_else(|| ip_of(session.addr())).to_owned(),
+            ip: ip_of_replica(session).to_owned(),
             port: session.listening_port().unwrap_or(0),
             position,
             handed_on: position,
@@ -228,6 +228,8 @@ impl Links {
     }
 }
 
-fn ip_of(addr: &str) -> &str {
-    addr.rsplit_once(':').map_or(addr, |(ip, _)| ip)
+/// The address that a replica announced, or came from.
+pub(super) fn ip_of_replica(session: &Session) -> &str {
+    let addr = session.addr();
+    session.announced_ip().unwrap_or_else(|| addr.rsplit_once(':').map_or(addr, |(ip, _)| ip))
 }

@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::io;
 
+use crate::core::READS_COMMANDS;
 use crate::machine::Machine;
 use crate::pipe::Pipe;
 use crate::shared::Shared;
@@ -49,7 +50,7 @@ impl<'a, M: Machine> Handshake<'a, M> {
         // Redis goes on when the master does not know these.
         let port = self.shared.config.core.port.to_string();
         self.ask(&["REPLCONF", "listening-port", &port]).await?;
-        self.ask(&["REPLCONF", "capa", "eof", "capa", "psync2"]).await?;
+        self.ask(&["REPLCONF", "capa", "eof", "capa", "psync2", "capa", READS_COMMANDS]).await?;
         let reply = match &have {
             Some((id, offset)) => self.ask(&["PSYNC", id, &(offset + 1).to_string()]).await?,
             None => self.ask(&["PSYNC", "?", "-1"]).await?,

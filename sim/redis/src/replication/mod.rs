@@ -1,24 +1,27 @@
 //! Asynchronous replication: one history of bytes, written by a master, followed by its replicas.
 //!
 //! Reading order: this file (what a node remembers about its links, and what a change of role does), `backlog` (the
-//! history), `attached` (the replicas), `master` (the sending end), `replica` (the receiving end) and its `handshake`.
+//! history), `attached` (the replicas), `master` (the sending end), `refused` (who cannot be a replica), `replica` (the
+//! receiving end) and its `handshake`.
 //!
 //! The protocol is Redis': PING, REPLCONF, PSYNC, then the stream of commands one way and REPLCONF ACK the other. A
 //! node keeps the id it followed before its promotion, so that the other replicas and its old master can go on with the
 //! part of the history they share (PSYNC2).
 //!
 //! Not modelled: the payload of a full resynchronisation is the data set as commands where Redis sends an RDB file, and
-//! it is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), FAILOVER, AUTH
-//! of replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the monotonic clock (Redis:
-//! wall).
+//! it is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), a FAILOVER
+//! that goes through, AUTH of replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the
+//! monotonic clock (Redis: wall).
 
 mod attached;
 mod backlog;
 mod handshake;
 mod master;
+mod refused;
 mod replica;
 
 pub(crate) use master::{SyncRequest, ask_for_acknowledgements, serve_replica};
+pub(crate) use refused::RefusedReplicas;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

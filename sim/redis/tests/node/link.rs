@@ -30,7 +30,7 @@ async fn greet(link: &mut Client) -> String {
     link.send("+PONG").await;
     assert_eq!(link.reply().await, "[REPLCONF listening-port 7114]");
     link.send("+OK").await;
-    assert_eq!(link.reply().await, "[REPLCONF capa eof capa psync2]");
+    assert_eq!(link.reply().await, "[REPLCONF capa eof capa psync2 capa doublehold-commands]");
     link.send("+OK").await;
     link.reply().await
 }

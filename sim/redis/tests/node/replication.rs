@@ -6,7 +6,7 @@ use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Persistence};
 use tokio::time::Instant;
 
-use crate::world::{Host, START_MS, World, info, pass};
+use crate::world::{Client, Host, START_MS, World, info, pass, soon};
 
 /// A configuration that follows `master`.
 pub(crate) fn replica_of(master: &str) -> NodeConfig {
@@ -258,4 +258,63 @@ async fn a_replica_keeps_its_own_append_only_file() {
     master.crash();
     replicas[0].boot(Persistence::AofNo);
     assert_eq!(replicas[0].client().await.ask("GET k").await, "v");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failover_that_a_redis_would_begin_is_refused_with_what_to_send_instead() {
+    let (_world, master, replicas) = group(&["r"]).await;
+    let (mut on_master, mut on_replica) = (master.client().await, replicas[0].client().await);
+    let port = 7000 + u16::from(b'r');
+    for command in [
+        "FAILOVER".to_owned(),
+        format!("FAILOVER TO r {port} TIMEOUT 10"),
+        format!("failover to R {port} force timeout 5"),
+    ] {
+        let reply = on_master.ask(&command).await;
+        assert!(reply.starts_with("ERR this node of doublehold has no FAILOVER: "), "{command}: {reply}");
+    }
+    assert_eq!(on_master.ask("FAILOVER ABORT").await, "ERR No failover in progress.");
+    let reply = on_replica.ask("FAILOVER").await;
+    assert_eq!(reply, "ERR FAILOVER is not valid when server is a replica.");
+}
+
+/// What a Redis 7.0.15 sends after PING when it is told to be a replica.
+async fn introduce_as_redis(host: &Host, port: u16) -> Client {
+    let mut redis = host.client().await;
+    assert_eq!(redis.ask(&format!("REPLCONF listening-port {port}")).await, "OK");
+    assert_eq!(redis.ask("REPLCONF capa eof capa psync2").await, "OK");
+    redis
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redis_that_asks_to_be_a_replica_is_refused_and_told_of_once() {
+    let world = World::new();
+    let master = world.host("m");
+    let node = master.boot(Persistence::None);
+    for port in [6390, 6390, 6391] {
+        let mut redis = introduce_as_redis(&master, port).await;
+        for command in ["PSYNC ? -1", "SYNC"] {
+            redis.send(command).await;
+            assert!(redis.is_silent_for(900).await, "it would come back at once");
+            let reply = redis.reply().await;
+            assert!(
+                reply.starts_with("ERR this master is a node of `doublehold serve`"),
+                "{command}: {reply}"
+            );
+            assert!(reply.len() < 250, "a Redis reads no more of a line: {reply}");
+        }
+    }
+    assert_eq!(soon(node.refused_replica()).await, "m:6390");
+    assert_eq!(soon(node.refused_replica()).await, "m:6391");
+    let more = tokio::time::timeout(Duration::from_secs(60), node.refused_replica()).await;
+    assert!(more.is_err(), "{more:?}");
+    assert_eq!(info(&mut master.client().await, "connected_slaves").await, "0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_asks_for_the_stream_by_hand_gets_it() {
+    let (_world, master, _) = group(&[]).await;
+    let mut tool = master.client().await;
+    assert_eq!(tool.ask("REPLCONF capa eof").await, "OK");
+    assert_eq!(tool.ask("SYNC").await, "", "the data set of a node without data");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::integer_or_reply;
 use crate::core::context::{Context, c_string};
 use crate::core::state::BlockedRequest;
-use crate::core::{LinkState, Next, Role, errors, reply_files};
+use crate::core::{LinkState, Next, READS_COMMANDS, Role, errors, reply_files};
 use crate::resp::{Args, integer, reply};
 
 /// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).
@@ -171,7 +171,8 @@ pub(crate) fn replconf(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
                 ctx.session.listening_port = u16::try_from(port).ok();
             }
             b"ip-address" => ctx.session.announced_ip = Some(String::from_utf8_lossy(value).into_owned()),
-            b"capa" | b"rdb-only" | b"rdb-filter-only" => {}
+            b"capa" => ctx.session.reads_commands |= value.eq_ignore_ascii_case(READS_COMMANDS.as_bytes()),
+            b"rdb-only" | b"rdb-filter-only" => {}
             // Neither is ever answered here: ACK needs no answer, GETACK concerns a replica's link to its master.
             b"ack" => {
                 acknowledge(ctx, value);
@@ -199,6 +200,9 @@ fn acknowledge(ctx: &mut Context<'_>, offset: &[u8]) {
 
 /// PSYNC replication-id offset.
 pub(crate) fn psync(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if is_redis(ctx) {
+        return Next::RefusedReplica;
+    }
     if !has_data_or_reply(ctx, out) {
         return Next::Reply;
     }
@@ -208,7 +212,15 @@ pub(crate) fn psync(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 
 /// SYNC: what PSYNC was before it.
 pub(crate) fn sync(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if is_redis(ctx) {
+        return Next::RefusedReplica;
+    }
     if has_data_or_reply(ctx, out) { Next::Sync } else { Next::Reply }
+}
+
+/// Whether a replica is asking that would take the data set for RDB. Tools that ask by hand announce no port.
+fn is_redis(ctx: &Context<'_>) -> bool {
+    ctx.session.listening_port.is_some() && !ctx.session.reads_commands
 }
 
 fn has_data_or_reply(ctx: &Context<'_>, out: &mut Vec<u8>) -> bool {
