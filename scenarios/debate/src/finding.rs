@@ -1,8 +1,8 @@
 //! Findings: in which of its cases a claim is right, what all of them assume, and the run that would refute the finding
 //! if it said more.
 //!
-//! The sentences are typed beside the claim, since no run can write them. So a claim that leaves one out is refused here,
-//! and one that the runs contradict is refused by [`rows`](crate::rows()).
+//! The sentences are typed beside the claim, since no run can write them. So a claim that leaves one out is refused
+//! here, and one that the runs contradict is refused by [`rows`](crate::rows()).
 
 use crate::claims::{DebateCase, RunCase};
 

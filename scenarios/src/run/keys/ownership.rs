@@ -8,8 +8,8 @@
 //! whose a claim is, is asked of a [`Shares`] when the run is over.
 //!
 //! A lock that counts up and never counts down, as one whose replies all come late, adds a share with each call. Where
-//! there are many, those of calls that are over are folded into one for each client, so that a run takes memory and time
-//! in proportion to its events.
+//! there are many, those of calls that are over are folded into one for each client, so that a run takes memory and
+//! time in proportion to its events.
 //!
 //! Not modelled: which share is whose after a call that nobody knows has taken one, and which of the calls of a folded
 //! share counted up how much.
@@ -38,8 +38,8 @@ pub(in crate::run) enum ShareKind {
     Found,
 }
 
-/// So many shares of a claim are kept one by one before any is folded, and half of them afterwards: far more than a lock
-/// has calls under way, so that what a late command belongs to is known.
+/// So many shares of a claim are kept one by one before any is folded, and half of them afterwards: far more than a
+/// lock has calls under way, so that what a late command belongs to is known.
 const KEPT_APART: usize = 32;
 
 /// Who took a share.

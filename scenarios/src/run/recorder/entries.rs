@@ -1,7 +1,7 @@
 //! What is written down of a run, in the order it is, until the record is closed.
 //!
-//! In pieces: nothing is copied as they grow, and each is freed once it is read, so that the history that is made of them
-//! stands beside one piece and not beside all.
+//! In pieces: nothing is copied as they grow, and each is freed once it is read, so that the history that is made of
+//! them stands beside one piece and not beside all.
 
 use doublehold_history::{EventKind, TrueNs};
 
