@@ -115,7 +115,7 @@ impl Aof {
 
     /// Ready when a reply computed now may leave: under `always`, when everything executed so far is durable.
     pub(crate) fn poll_covered(&mut self, up_to: u64, cx: &Context<'_>) -> Poll<()> {
-        if self.policy != Persistence::AofAlways || self.durable >= up_to {
+        if self.durable >= up_to {
             return Poll::Ready(());
         }
         self.synced.register(cx);
@@ -141,9 +141,9 @@ impl Aof {
         self.synced.register(cx);
     }
 
-    /// Bytes that a reply computed now depends on.
+    /// Bytes that a reply computed now depends on: none but under `always`.
     pub(crate) fn written_bytes(&self) -> u64 {
-        self.written
+        if self.policy == Persistence::AofAlways { self.written } else { 0 }
     }
 
     /// Puts everything into the file, whatever the policy would wait for (before a shutdown).

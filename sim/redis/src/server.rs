@@ -287,7 +287,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
         let known = &mut self.known;
         let mut too_late = pin!(wait_at_most(&shared.machine, patience));
-        let mut is_covered = false;
+        let mut is_covered = covered.is_nothing();
         let aborted = || Some(Err(io::ErrorKind::ConnectionAborted.into()));
         poll_fn(|cx| {
             is_covered = is_covered || covered.poll(&mut shared.lock(), cx).is_ready();

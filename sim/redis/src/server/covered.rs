@@ -8,7 +8,7 @@ use crate::persistence::Aof;
 use crate::shared::State;
 
 /// What replies may not overtake.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Covered {
     /// So much of the file is to be durable, under `appendfsync always`.
     file: u64,
@@ -20,7 +20,13 @@ impl Covered {
     /// Everything that was executed so far.
     pub(super) fn now(state: &State) -> Covered {
         let file = state.aof.as_ref().map_or(0, Aof::written_bytes);
-        Covered { file, stream: state.core.replication().offset }
+        let stream = if state.links.replicas() > 0 { state.core.replication().offset } else { 0 };
+        Covered { file, stream }
+    }
+
+    /// Whether replies may leave at once, as those of most nodes.
+    pub(super) fn is_nothing(self) -> bool {
+        self == Covered::default()
     }
 
     /// Ready when the replies may leave.
