@@ -85,12 +85,15 @@ fn run_explained(prepared: impl Futures, seed: Seed) -> Explained {
 #[expect(clippy::disallowed_methods, reason = "a thread that runs worlds, and runs in none")]
 pub fn explain_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Explained {
     let (tell, told) = mpsc::sync_channel(1);
+    let report = Arc::new(report);
     let (asked, check) = (report.clone(), panic_hook::current_check());
     let worker = thread::Builder::new().spawn(move || {
         let found = check.hush(|| causes(&*prepared, &asked));
+        drop(asked);
         // Nobody listens any more where it took too long.
         tell.send(found).unwrap_or_default();
     });
     let causes = worker.ok().and_then(|_| told.recv_timeout(patience).ok()).flatten();
-    Explained { report, causes }
+    // Copied only where the thread is left behind: the history of a long run is as large as its limit.
+    Explained { report: Arc::unwrap_or_clone(report), causes }
 }

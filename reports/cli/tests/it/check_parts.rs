@@ -185,7 +185,9 @@ fn what_is_no_set_of_parts_is_refused_by_file() {
         &["whole.json"],
         &["nowhere.json"],
     ];
-    assert_text(refusals(&folder, &sums), str![[r#"
+    assert_text(
+        refusals(&folder, &sums),
+        str![[r#"
 $ doublehold check mine.toml --runs 5 --sum p1.json
 error: of 2 parts, one is missing: 2
 hint: name them too; `--shard 2/2` instead of `--sum` makes one
@@ -214,7 +216,8 @@ $ doublehold check mine.toml --runs 5 --sum nowhere.json
 error: cannot add up `nowhere.json`: it cannot be read: No such file or directory (os error 2)
 hint: name files that `check --shard I/N --format json` printed
 
-"#]]);
+"#]],
+    );
     assert!(!folder.has("doublehold-check"), "nothing was made");
 }
 
@@ -227,7 +230,9 @@ fn a_part_that_is_not_as_it_was_made_is_refused() {
     folder.write("kind.json", two.replace("\"kind\": \"cut\"", "\"kind\": \"rut\""));
     let sums: [&[&str]; 3] =
         [&["p1.json", "short.json"], &["p1.json", "odd.json"], &["p1.json", "kind.json"]];
-    assert_text(refusals(&folder, &sums), str![[r#"
+    assert_text(
+        refusals(&folder, &sums),
+        str![[r#"
 $ doublehold check mine.toml --runs 5 --sum p1.json short.json
 error: cannot add up `short.json`: it has 1 run, and part 2 of 2 has 2
 hint: make that part again
@@ -240,7 +245,8 @@ $ doublehold check mine.toml --runs 5 --sum p1.json kind.json
 error: cannot add up `kind.json`: `rut` is no kind of fault
 hint: make that part again
 
-"#]]);
+"#]],
+    );
     let version = |it: &str| format!("\"program\": \"{it}\"");
     folder.write("older.json", two.replace(&version(env!("CARGO_PKG_VERSION")), &version("0.0.1")));
     let older = refusals(&folder, &[&["older.json"]]);
@@ -255,7 +261,9 @@ fn parts_of_another_search_are_refused_with_what_differs() {
         &["p1.json", "--predicate", "P1"],
         &["p1.json", "--seed", "2"],
     ];
-    assert_text(refusals(&folder, &sums), str![[r#"
+    assert_text(
+        refusals(&folder, &sums),
+        str![[r#"
 $ doublehold check mine.toml --sum p1.json p2.json --runs 6
 error: cannot add up `p1.json`: it is of another search: the seeds are `--seed 1 --runs 5` in it, and `--seed 1 --runs 6` here
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
@@ -268,15 +276,19 @@ $ doublehold check mine.toml --runs 5 --sum p1.json --seed 2
 error: cannot add up `p1.json`: it is of another search: the seeds are `--seed 1 --runs 5` in it, and `--seed 2 --runs 5` here
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
 
-"#]]);
+"#]],
+    );
     // Another file under the same name.
     folder.write("mine.toml", SELDOM.replace("ttl = \"2s\"", "ttl = \"3s\""));
-    assert_text(refusals(&folder, &[&["p1.json", "p2.json"]]), str![[r#"
+    assert_text(
+        refusals(&folder, &[&["p1.json", "p2.json"]]),
+        str![[r#"
 $ doublehold check mine.toml --runs 5 --sum p1.json p2.json
 error: cannot add up `p1.json`: it is of another search: the same seeds give other runs, since the program or a file that the command names has changed
 hint: make the parts with this command, with `--shard I/N` instead of `--sum`
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -288,7 +300,9 @@ fn a_part_of_no_number_of_runs_is_refused() {
         &["check", "single", "--for", "5s", "--shard", "1/2"],
         &["check", "single", "--runs", "5", "--shard", "1/2", "--sum", "p1.json"],
     ];
-    assert_text(folder.refusals(&parts), str![[r#"
+    assert_text(
+        folder.refusals(&parts),
+        str![[r#"
 $ doublehold check single --runs 5 --shard 1/6
 error: `--shard 1/6` of 5 runs: some parts would have none
 hint: make at most 5 parts of it, or more `--runs`
@@ -315,5 +329,6 @@ Usage: doublehold check --runs <N> --shard <I/N> <LOCK|NAME|FILE>
 
 For more information, try '--help'.
 
-"#]]);
+"#]],
+    );
 }

@@ -7,9 +7,10 @@ use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{Expected, Scenario};
-use doublehold_scenarios::report::{Report, Summary};
+use doublehold_scenarios::report::Report;
 
 use super::Target;
+use super::search::OtherRun;
 
 /// The scenario under its own words. `others` are its runs from other seeds: what all of them show, it expects.
 pub(super) fn describe(
@@ -17,7 +18,7 @@ pub(super) fn describe(
     seed: Seed,
     target: Target,
     run: &Report,
-    others: &[Summary],
+    others: &[OtherRun],
 ) -> Scenario {
     let lock = &scenario.lock.algorithm;
     Scenario {
@@ -62,7 +63,7 @@ fn sentence(fault: &Fault, scenario: &Scenario) -> String {
 }
 
 /// What is to be kept, and whatever else every run shows.
-fn expect(target: Target, run: &Report, others: &[Summary]) -> BTreeMap<Predicate, Expected> {
+fn expect(target: Target, run: &Report, others: &[OtherRun]) -> BTreeMap<Predicate, Expected> {
     let mut expect = BTreeMap::new();
     for (predicate, verdict) in run.verdicts.iter() {
         let expected = match verdict {
@@ -70,7 +71,7 @@ fn expect(target: Target, run: &Report, others: &[Summary]) -> BTreeMap<Predicat
             Verdict::Violated(_) => Expected::Violated,
             Verdict::Inconclusive(_) | Verdict::NotSeen(_) => continue,
         };
-        let is_same = |run: &Summary| run.verdicts.get(predicate).as_str() == expected.as_str();
+        let is_same = |run: &OtherRun| run.verdicts[&predicate] == expected.as_str();
         if target == Target::Violates(predicate) || others.iter().all(is_same) {
             expect.insert(predicate, expected);
         }

@@ -272,6 +272,6 @@ where
         before,
         after: Size::measure(search.scenario()),
         windows,
-        others: (others.iter().filter(|run| search.is_hit(run)).count() as u64, OTHERS),
+        others: (others.iter().filter(|run| run.is_hit).count() as u64, OTHERS),
     })
 }

@@ -5,10 +5,10 @@
 //!
 //! Decision: "Shrinking keeps all nodes of a quorum" (docs/decisions/search.md).
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use doublehold_history::RunOutcome;
-use doublehold_history::TrueNs;
+use doublehold_history::{Predicate, RunOutcome, TrueNs};
 use doublehold_lockimpl::{Descriptor, Nodes};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
@@ -46,6 +46,14 @@ pub(super) enum Keep {
     Seeds,
     /// There, and at more of the other seeds than before.
     MoreSeeds,
+}
+
+/// The run of the least scenario from another seed. Without its evidence: a long run has megabytes of it.
+pub(super) struct OtherRun {
+    /// Whether it is one of those that are looked for.
+    pub(super) is_hit: bool,
+    /// The word for each verdict.
+    pub(super) verdicts: BTreeMap<Predicate, &'static str>,
 }
 
 /// Proposes changes until none is accepted.
@@ -193,10 +201,14 @@ impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
     }
 
     /// Runs the least scenario so far from other seeds: those after the seed of the run.
-    pub(super) fn others(&mut self, count: u64) -> Vec<Summary> {
+    pub(super) fn others(&mut self, count: u64) -> Vec<OtherRun> {
         let seed = self.seed.0;
-        let run = |step| self.current.judge(Seed(seed.wrapping_add(step)));
-        let runs: Vec<Summary> = (1..=count).map(run).collect();
+        let run = |step| {
+            let run = self.current.judge(Seed(seed.wrapping_add(step)));
+            let verdicts = run.verdicts.iter().map(|(predicate, verdict)| (predicate, verdict.as_str()));
+            OtherRun { is_hit: self.is_hit(&run), verdicts: verdicts.collect() }
+        };
+        let runs = (1..=count).map(run).collect();
         self.replays += count;
         runs
     }

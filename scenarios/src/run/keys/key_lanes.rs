@@ -171,7 +171,11 @@ impl KeyLanes {
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
             let live: Vec<CallId> = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
             self.live_kept += live.len();
-            touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
+            if let Some(how) = how {
+                // Most changes touch one claim, and each is kept: room for four would be most of what a run takes.
+                touches.reserve_exact(1);
+                touches.push(Touch { claim: open, is_of_a_field, shares, how, live });
+            }
         }
         for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
             let known = by.sender.map(|sender| Share::new(sender, ShareKind::Set, count(has).unwrap_or(0)));
