@@ -53,8 +53,8 @@ mod tests;
 pub use adapter::{Acquiring, Client, Existing, Guard, Wanted};
 pub use builtin::descriptors;
 pub use config::{
-    Choice, Descriptor, Facts, Flaw, Form, Kind, LockConfig, Most, Nodes, Profile, Ratio, Remedy, RenewEvery,
-    Sends, Switch, SwitchError, Switches, Unfit, Value,
+    Choice, Descriptor, DriverDefaults, Facts, Flaw, Form, Kind, LockConfig, Most, Newest, Nodes, Profile,
+    Ratio, Remedy, RenewEvery, Sends, Switch, SwitchError, Switches, Unfit, Value,
 };
 pub use connection::link::OnTimeout;
 pub use connection::request::ReleaseMethod;

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::drivers::{DRIVER, DriverDefaults};
 use super::facts::Facts;
 use super::profile::Profile;
 use super::schema::LockConfig;
-use super::switch::{Kind, Switch, Switches, Unfit};
+use super::switch::{Kind, Switch, Switches, Unfit, Value};
 
 /// A kind of lock. A clone costs next to nothing: each file that is read is given those of all locks.
 #[derive(Clone, Debug)]
@@ -81,8 +82,10 @@ impl Descriptor {
     /// The same as a library has it: with the switches that remain open, at the library's defaults.
     pub(crate) fn with_profile(self, profile: &'static Profile) -> Self {
         let (engine, fixed) = (self.name, (profile.fixed)());
+        let driver = DriverDefaults::named(fixed.get(DRIVER));
         let open = |mut switch: Switch| {
-            switch.default = fixed.get(switch.name).cloned().or(switch.default);
+            let by_driver = driver.and_then(|driver| driver.default(switch.name));
+            switch.default = fixed.get(switch.name).cloned().or(by_driver.unwrap_or(switch.default));
             // What is fixed is set, whether or not a file could say so.
             switch.needs = switch.needs.filter(|needs| profile.open.contains(needs));
             switch
@@ -114,12 +117,22 @@ impl Descriptor {
         self.switches.iter().find(|switch| switch.name == name)
     }
 
+    /// The value of a switch that nobody sets, beside what is chosen: as the lock has it, or as the chosen driver does.
+    pub fn default_of(&self, switch: &Switch, chosen: &Switches) -> Option<Value> {
+        let driver =
+            DriverDefaults::named(chosen.get(DRIVER)).filter(|_| self.fixed.get(switch.name).is_none());
+        match driver.and_then(|driver| driver.default(switch.name)) {
+            Some(default) => default,
+            None => switch.default.clone(),
+        }
+    }
+
     /// Every switch that does something: as chosen, or at its default.
     pub fn effective_switches(&self, chosen: &Switches) -> Switches {
         self.switches.iter().fold(Switches::new(), |mut settled, switch| {
-            let value = chosen.get(switch.name).or(switch.default.as_ref());
+            let value = chosen.get(switch.name).cloned().or_else(|| self.default_of(switch, &settled));
             if let Some(value) = value.filter(|_| !switch.is_idle(&settled)) {
-                settled.set(switch.name, value.clone());
+                settled.set(switch.name, value);
             }
             settled
         })

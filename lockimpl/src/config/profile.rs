@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::drivers::{DRIVER, DriverDefaults};
 use super::switch::Switches;
 
 /// A library that people use, as a lock with fixed switches.
@@ -24,6 +25,8 @@ pub struct Profile {
     pub files: &'static str,
     /// The day on which they were read, as `2026-11-25`.
     pub read_on: &'static str,
+    /// The version that was newest when somebody looked it up; none if nobody did.
+    pub newest: Option<Newest>,
     /// What it is, in a line.
     pub meaning: &'static str,
     /// The lease that it takes if nobody says; none if it asks for one, or takes a key without an end.
@@ -36,6 +39,30 @@ pub struct Profile {
     pub flaws: &'static [Flaw],
     /// What the library does that is not modelled.
     pub left_out: &'static [&'static str],
+}
+
+impl Profile {
+    /// Its driver, if that was read.
+    pub fn driver(&self) -> Option<&'static DriverDefaults> {
+        DriverDefaults::named((self.fixed)().get(DRIVER))
+    }
+
+    /// What the library sets itself of that for which its driver has a default.
+    pub fn beside_driver(&self) -> Vec<String> {
+        let Some(driver) = self.driver() else { return Vec::new() };
+        let fixed = (self.fixed)();
+        let own = fixed.iter().filter(|(switch, _)| driver.default(switch).is_some());
+        own.map(|(switch, value)| format!("`{switch} = {value}`")).collect()
+    }
+}
+
+/// The newest version of a library on some day, as its registry said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// The version.
+    pub version: &'static str,
+    /// The day, as `2026-11-28`.
+    pub looked_up_on: &'static str,
 }
 
 /// Something that a library does, and that its users may not expect.

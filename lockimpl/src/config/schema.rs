@@ -4,8 +4,10 @@
 //!
 //! Knows nothing of files, nor of how many nodes there are.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use super::drivers::{DRIVER, DRIVERS, DriverDefaults};
 use super::facts::Facts;
 use super::switch::{Kind, Most, NONE, Ratio, Switch, SwitchError, Switches, Unfit, Value};
 
@@ -109,6 +111,8 @@ impl RenewEvery {
 #[derive(Debug)]
 pub struct Form<'a> {
     chosen: &'a Switches,
+    /// The driver that was chosen, whose defaults come before those of the lock.
+    driver: Option<&'static DriverDefaults>,
     names: Vec<&'static str>,
     /// The list, where somebody wants it. Each process of each run reads switches, and none of them lists any.
     described: Option<Vec<Switch>>,
@@ -117,7 +121,8 @@ pub struct Form<'a> {
 
 impl Form<'_> {
     fn new(chosen: &Switches) -> Form<'_> {
-        Form { chosen, names: Vec::with_capacity(NAMES_USUAL), described: None, refused: None }
+        let driver = DriverDefaults::named(chosen.get(DRIVER));
+        Form { chosen, driver, names: Vec::with_capacity(NAMES_USUAL), described: None, refused: None }
     }
 
     /// On or off.
@@ -144,6 +149,23 @@ impl Form<'_> {
         self.ask(name, asked, positive_span).unwrap_or(default)
     }
 
+    /// Asks for the driver: by its name, or none, which is the default. It is asked for before the switches that
+    /// have another default with it.
+    pub(crate) fn driver(&mut self) {
+        let asked = || Switch {
+            words: DRIVERS.iter().map(|driver| driver.name).collect(),
+            ..switch(DRIVER, "the driver of the connections, whose defaults the lock takes", None, None)
+        };
+        self.ask(DRIVER, asked, |value| DriverDefaults::named(Some(value)));
+    }
+
+    /// A timeout of which there is none if nobody names one, or for the word `none`.
+    pub(crate) fn optional_timeout(&mut self, name: &'static str, meaning: &'static str) -> Option<Duration> {
+        let asked =
+            || Switch { words: vec![NONE], ..switch(name, meaning, Some(Kind::PositiveDuration), None) };
+        self.ask(name, asked, timeout).flatten()
+    }
+
     /// A timeout, or the word `none`: wait for ever.
     pub fn timeout(
         &mut self,
@@ -155,10 +177,6 @@ impl Form<'_> {
             let value = default.map_or(NONE.into(), Value::from);
             let asked = switch(name, meaning, Some(Kind::PositiveDuration), Some(value));
             Switch { words: vec![NONE], ..asked }
-        };
-        let timeout = |value: &Value| match value {
-            Value::Word(word) if word == NONE => Some(None),
-            value => positive_span(value).map(Some),
         };
         self.ask(name, asked, timeout).unwrap_or(default)
     }
@@ -253,8 +271,10 @@ impl Form<'_> {
         describe: impl Fn() -> Switch,
         read: impl Fn(&Value) -> Option<T>,
     ) -> Option<T> {
-        let chosen = self.chosen.get(name);
-        let read = chosen.and_then(read);
+        let by_driver = |driver: &DriverDefaults| driver.default(name).flatten();
+        let by_driver = || self.driver.and_then(by_driver).map(Cow::Owned);
+        let chosen = self.chosen.get(name).map(Cow::Borrowed).or_else(by_driver);
+        let read = chosen.as_deref().and_then(read);
         if let Some(value) = chosen.filter(|_| read.is_none()) {
             let refused =
                 SwitchError::Value { switch: name, value: value.to_string(), takes: describe().takes() };
@@ -289,6 +309,13 @@ fn switch(name: &'static str, meaning: &'static str, kind: Option<Kind>, default
 
 fn span(value: &Value) -> Option<Duration> {
     if let Value::Duration(duration) = value { Some(*duration) } else { None }
+}
+
+fn timeout(value: &Value) -> Option<Option<Duration>> {
+    match value {
+        Value::Word(word) if word == NONE => Some(None),
+        value => positive_span(value).map(Some),
+    }
 }
 
 fn positive_span(value: &Value) -> Option<Duration> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::transport::Transport;
 use crate::env::{Env, NodeName, Task};
 
-/// How long ioredis waits for a connection.
+/// How long ioredis waits for a connection, where nobody says otherwise.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The driver of one link; clones are the same driver. It ends with the last of them.
@@ -85,7 +85,8 @@ impl<E: Env> Driver<E> {
 async fn keep_connected<E: Env>(env: E, node: NodeName, transport: Transport, shared: Shared<E::Conn>) {
     let mut failures: u32 = 0;
     loop {
-        let limit = env.monotonic().await.saturating_add(CONNECT_LIMIT);
+        let limit = transport.connect_timeout.unwrap_or(CONNECT_LIMIT);
+        let limit = env.monotonic().await.saturating_add(limit);
         if let Ok(Ok(conn)) = env.race(env.connect(&node), limit).await {
             failures = 0;
             shared.change(|state| {

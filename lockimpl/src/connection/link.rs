@@ -10,10 +10,11 @@ use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 
 use super::driver::Driver;
 use super::request::Request;
-use super::transport::Transport;
+use super::transport::{Dialing, Transport};
+use super::tries::{Tries, sleep};
 use super::wire::{NoReply, Wire, deadline_after, run_until};
 use crate::config::{Choice, Form};
-use crate::env::{DeadlinePassed, Env, NodeName};
+use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, ErrorReply, Refusal};
 
 /// What happens to a connection on which a reply did not come in time. Either way the request is
@@ -58,7 +59,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// True if a driver that sends again does so after this.
-    fn is_retried(&self, minds_silence: bool) -> bool {
+    pub(super) fn is_retried(&self, minds_silence: bool) -> bool {
         match self {
             Self::Unsent(_) | Self::Lost(Doubt::ConnectionLost(_)) => true,
             Self::Lost(Doubt::Timeout) => minds_silence,
@@ -159,27 +160,39 @@ impl<E: Env> Link<E> {
         if let Some(driver) = self.driver.clone() {
             return Box::pin(self.say_through(env, &driver, &words, reply)).await;
         }
-        let Transport { retries, reconnect } = self.transport;
-        let (mut failures, mut lost) = (0, None);
+        let mut tries = Tries::new(self.transport);
         loop {
-            let failure = match self.say_once(env, &words, reply).await {
-                Err(failure) if failure.is_retried(reconnect.minds_silence()) => failure,
-                settled => return settled,
+            let dialing = self.transport.reconnect.dialing(tries.is_again());
+            let said = match self.connect_first(env, dialing).await {
+                Ok(()) => self.say_once(env, &words, reply).await,
+                // A pool that could not connect fails before there is a request.
+                Err(failure) if dialing == Some(Dialing::AsOften { only_if_late: false }) => {
+                    return Err(failure);
+                }
+                Err(failure) => Err(failure),
             };
-            // What was sent once may have been executed, whatever became of it later.
-            match failure {
-                Failure::Unsent(_) => {}
-                _ => lost = Some(failure.clone()),
-            }
-            failures += 1;
-            if failures > retries {
-                return Err(lost.unwrap_or(failure));
-            }
+            let Err(failure) = said else { return Ok(()) };
+            let pause = tries.pause_after(env, failure)?;
             self.conn = None;
-            let pause = reconnect.pause(env, failures);
-            if !pause.is_zero() {
-                let now = env.monotonic().await;
-                env.sleep_until(now.saturating_add(pause)).await;
+            sleep(env, pause).await;
+        }
+    }
+
+    /// Connects for one try of a request, for a driver that does so more than once.
+    async fn connect_first(&mut self, env: &E, dialing: Option<Dialing>) -> Result<(), Failure> {
+        let (None, Some(dialing)) = (&self.conn, dialing) else { return Ok(()) };
+        let mut tries = Tries::to_connect(self.transport, dialing);
+        loop {
+            let deadline = deadline_after(env, self.transport.connect_timeout.or(self.timeout)).await;
+            match (connect(env, &self.node, deadline).await, dialing) {
+                (Ok(conn), _) => {
+                    self.conn = Some(conn);
+                    return Ok(());
+                }
+                (Err(refused @ Unopened::Failed(_)), Dialing::AsOften { only_if_late: true }) => {
+                    return Err(refused.into());
+                }
+                (Err(unopened), _) => sleep(env, tries.pause_after(env, unopened.into())?).await,
             }
         }
     }
@@ -230,14 +243,18 @@ impl<E: Env> Link<E> {
     /// The connection, opened if there is none.
     async fn open<'a>(&'a mut self, env: &'a E, served_in: Duration) -> Result<Wire<'a, E>, Failure> {
         let timeout = self.timeout.map(|timeout| timeout.saturating_add(served_in));
-        let deadline = deadline_after(env, timeout).await;
+        let mut deadline = deadline_after(env, timeout).await;
         let conn = match &mut self.conn {
             Some(conn) => conn,
-            unopened => match run_until(env, deadline, Box::pin(env.connect(&self.node))).await {
-                Ok(Ok(conn)) => unopened.insert(conn),
-                Ok(Err(error)) => return Err(Failure::Unsent(error.to_string())),
-                Err(DeadlinePassed) => return Err(Failure::Unsent(NO_CONNECTION.into())),
-            },
+            unopened => {
+                let limit = self.transport.connect_timeout;
+                let until = if limit.is_some() { deadline_after(env, limit).await } else { deadline };
+                let conn = connect(env, &self.node, until).await?;
+                if limit.is_some() {
+                    deadline = deadline_after(env, timeout).await;
+                }
+                unopened.insert(conn)
+            }
         };
         Ok(Wire::new(env, conn, timeout, deadline))
     }
@@ -259,6 +276,35 @@ impl<E: Env> Link<E> {
                 }
             },
         }
+    }
+}
+
+/// A connection that was not opened.
+enum Unopened {
+    /// Not in time.
+    Late,
+    /// It was refused, or ended.
+    Failed(String),
+}
+
+impl From<Unopened> for Failure {
+    fn from(unopened: Unopened) -> Self {
+        match unopened {
+            Unopened::Late => Self::Unsent(NO_CONNECTION.into()),
+            Unopened::Failed(why) => Self::Unsent(why),
+        }
+    }
+}
+
+async fn connect<E: Env>(
+    env: &E,
+    node: &NodeName,
+    deadline: Option<MonotonicTime>,
+) -> Result<E::Conn, Unopened> {
+    match run_until(env, deadline, Box::pin(env.connect(node))).await {
+        Ok(Ok(conn)) => Ok(conn),
+        Ok(Err(error)) => Err(Unopened::Failed(error.to_string())),
+        Err(DeadlinePassed) => Err(Unopened::Late),
     }
 }
 

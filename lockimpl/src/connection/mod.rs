@@ -11,6 +11,7 @@
 //! | `wire` | one open connection, and the time limit on each command |
 //! | `link` | a client's way to one node: connects, gives up, says what is in doubt |
 //! | `transport` | how often a driver sends again and connects anew: the switches |
+//! | `tries` | how often one request is tried, and when |
 //! | `driver` | a driver that keeps a connection open beside its requests |
 //! | `subscription` | a second connection, on which the node speaks by itself |
 //! | `plain_node` | a node and plain commands, for the locks that came before `SET … NX PX` |
@@ -26,5 +27,6 @@ pub(crate) mod request;
 pub(crate) mod scripts;
 pub(crate) mod subscription;
 pub(crate) mod transport;
+pub(crate) mod tries;
 pub(crate) mod units;
 pub(crate) mod wire;

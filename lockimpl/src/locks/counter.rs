@@ -10,6 +10,7 @@ use redis::{Pipeline, Value};
 use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
 use crate::connection::link::{Failure, Link, OnTimeout};
 use crate::connection::request::says_yes;
+use crate::connection::transport::{Transport, choose_request_timeout};
 use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
@@ -19,17 +20,15 @@ use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 struct CounterConfig {
     request_timeout: Option<Duration>,
     on_timeout: OnTimeout,
+    transport: Transport,
 }
 
 impl LockConfig for CounterConfig {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
         }
     }
 
@@ -62,7 +61,8 @@ impl<E: Env> LockKind<E> for Counter {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let (node, config) = (only_node(NAME, nodes)?, CounterConfig::from_switches(chosen)?);
-        let link = Link::new(node, config.request_timeout, config.on_timeout);
+        let link =
+            Link::new(node, config.request_timeout, config.on_timeout).with_transport(&env, config.transport);
         Ok(BoxLock::new(CounterLock { env, link, ttl: Duration::ZERO }))
     }
 }

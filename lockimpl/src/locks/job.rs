@@ -18,7 +18,7 @@ use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches}
 use crate::connection::cached_script::CachedScript;
 use crate::connection::link::{Failure, Link, OnTimeout};
 use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
-use crate::connection::transport::Transport;
+use crate::connection::transport::{Transport, choose_request_timeout};
 use crate::connection::units::millis;
 use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
@@ -46,11 +46,7 @@ impl LockConfig for JobConfig {
                 Duration::from_secs(30),
                 "how often jobs are looked for whose holder is not heard of",
             ),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
             transport: Transport::choose(form),
         }

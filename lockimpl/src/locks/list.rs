@@ -16,6 +16,8 @@ use crate::connection::link::{Failure, Link, OnTimeout};
 use crate::connection::plain_node::unfit;
 use crate::connection::request::{RUNS_A_SCRIPT, says_yes};
 use crate::connection::subscription::Subscription;
+use crate::connection::transport::{Transport, choose_request_timeout};
+use crate::connection::tries::{Tries, sleep};
 use crate::connection::units::{millis, seconds};
 use crate::connection::wire::deadline_after;
 use crate::env::{Env, NodeName};
@@ -31,6 +33,7 @@ struct ListConfig {
     signal_ttl: Duration,
     request_timeout: Option<Duration>,
     on_timeout: OnTimeout,
+    transport: Transport,
 }
 
 impl LockConfig for ListConfig {
@@ -42,12 +45,9 @@ impl LockConfig for ListConfig {
                 Duration::from_secs(1),
                 "how long what a release puts on a list stays there",
             ),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
         }
     }
 
@@ -88,7 +88,8 @@ impl<E: Env> LockKind<E> for List {
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let node = only_node("list", nodes)?;
         let WatchedConfig { lock: config, renewal } = WatchedConfig::<ListConfig>::from_switches(chosen)?;
-        let link = Link::new(node, config.request_timeout, config.on_timeout);
+        let link =
+            Link::new(node, config.request_timeout, config.on_timeout).with_transport(&env, config.transport);
         let lock = ListLock { env: env.clone(), link, config, token: None, listening: None };
         Ok(renewal.wrap_lock(env, lock))
     }
@@ -147,17 +148,30 @@ impl<E: Env> ListLock<E> {
         Ok(held == Value::BulkString(token.as_bytes().into()))
     }
 
-    /// Waits for a signal for so long at most. Whether there was one.
+    /// Waits for a signal for so long at most, as often as the driver tries. Whether there was one.
     async fn pop(&mut self, list: &str, limit: Duration) -> Result<bool, Failure> {
+        let mut tries = Tries::new(self.config.transport);
+        loop {
+            match self.pop_once(list, limit).await {
+                Ok(popped) => return Ok(popped),
+                Err(failure) => sleep(&self.env, tries.pause_after(&self.env, failure)?).await,
+            }
+        }
+    }
+
+    /// Waits once.
+    async fn pop_once(&mut self, list: &str, limit: Duration) -> Result<bool, Failure> {
         let Self { env, link, config, listening, .. } = self;
         let mut open = match listening.take() {
             Some(open) => open,
             None => {
-                let deadline = deadline_after(env, config.request_timeout).await;
+                let limit = config.transport.connect_timeout.or(config.request_timeout);
+                let deadline = deadline_after(env, limit).await;
                 Subscription::open(env, link.node(), deadline).await?
             }
         };
-        let patience = config.request_timeout.map(|timeout| timeout.saturating_add(limit));
+        let waits = if config.transport.reconnect.times_waits() { Duration::ZERO } else { limit };
+        let patience = config.request_timeout.map(|timeout| timeout.saturating_add(waits));
         let deadline = deadline_after(env, patience).await;
         let popped = open.pop(env, list, Some(limit), deadline).await?;
         // One that failed is not kept.

@@ -18,6 +18,7 @@ use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, S
 use crate::connection::cached_script::CachedScript;
 use crate::connection::link::{Failure, Link, OnTimeout};
 use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
+use crate::connection::transport::{Transport, choose_request_timeout};
 use crate::connection::units::millis;
 use crate::env::{Env, NodeName};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
@@ -95,6 +96,7 @@ struct LocalRemoteConfig {
     release: ReleaseMethod,
     request_timeout: Option<Duration>,
     on_timeout: OnTimeout,
+    transport: Transport,
 }
 
 impl LockConfig for LocalRemoteConfig {
@@ -119,12 +121,9 @@ impl LockConfig for LocalRemoteConfig {
                 "how often a waiting client asks again though nothing woke it",
             ),
             release: ReleaseMethod::choose(form),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
+            transport: Transport::choose(form),
         }
     }
 
@@ -166,7 +165,8 @@ impl<E: Env> LockKind<E> for LocalRemote {
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let (node, config) = (only_node(NAME, nodes)?, LocalRemoteConfig::from_switches(chosen)?);
-        let link = Link::new(node, config.request_timeout, config.on_timeout);
+        let link =
+            Link::new(node, config.request_timeout, config.on_timeout).with_transport(&env, config.transport);
         let table = match config.local {
             Local::Object => Arc::default(),
             Local::Process => env.process_state::<Table>(),

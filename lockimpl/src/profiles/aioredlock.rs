@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) static AIOREDLOCK: Profile = Profile {
     name: "aioredlock",
@@ -12,6 +12,7 @@ pub(super) static AIOREDLOCK: Profile = Profile {
     version: "0.7.3",
     files: "github.com/joanvila/aioredlock 685d1b5: aioredlock/algorithm.py, aioredlock/redis.py, aioredlock/lock.py",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "0.7.3", looked_up_on: "2026-11-28" }),
     meaning: "Redlock for asyncio: a lock is a flag, and a failed extension gives it back",
     ttl: Some(Duration::from_secs(10)),
     fixed: || {

@@ -13,6 +13,7 @@ pub(super) static ASYNQ: Profile = Profile {
     version: "0.26.0",
     files: "github.com/hibiken/asynq 785bb72: internal/rdb/rdb.go, recoverer.go, heartbeat.go, processor.go",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a task's lease ends at a time of its worker's clock; the recoverer waits 30 s longer, by the clock \
               of its own machine",
     ttl: Some(Duration::from_secs(30)),

@@ -1,7 +1,5 @@
 //! bsm/redislock, as its source has it: one node, scripts, and no deadline but what the node says.
 
-use std::time::Duration;
-
 use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) static BSM_REDISLOCK: Profile = Profile {
@@ -13,12 +11,17 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
     files: "github.com/bsm/redislock 76760bd: redislock.go, obtain.lua, refresh.lua, release.lua, \
         retry.go, README.md",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a key on one node, taken and given back by scripts; no deadline",
     ttl: None,
     fixed: || {
-        Switches::new().with("request_timeout", Duration::from_millis(3000)).with("release_on_failure", false)
+        Switches::new()
+            .with("driver", "go-redis-9.21")
+            // What is sent again finds its own token, and sets the key anew.
+            .with("own_token_counts", true)
+            .with("release_on_failure", false)
     },
-    open: &["request_timeout", "elapsed_check"],
+    open: &["driver", "request_timeout", "transport_retries", "elapsed_check"],
     flaws: &[Flaw {
         what: "A grant has no deadline: a program whose work outlives the lease is not told, unless it asks the \
                node.",
@@ -31,8 +34,7 @@ pub(super) static BSM_REDISLOCK: Profile = Profile {
          script compares as many bytes as its own has.",
         "A lease below 1 ms becomes 0, which deletes the key and reports success; here leases are rounded up.",
         "It acquires by a script (MSETNX, then PEXPIRE), for several keys at once if asked; here by SET NX.",
-        "Its strategies to ask again. Of go-redis its timeout of older versions is taken, 3 s (9.22 has 5), and \
-         none of its three retries.",
+        "Its strategies to ask again.",
         "`TTL()`, which asks the node for what is left.",
     ],
 };

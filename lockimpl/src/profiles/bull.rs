@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Ratio, Remedy, Switches};
 
 const HALVES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
@@ -17,15 +17,14 @@ pub(crate) static BULL: Profile = Profile {
             extendLock-2.lua, moveStalledJobsToWait-7.lua and includes/removeLock.lua; redis/ioredis v5.9.3: \
             lib/redis/event_handler.ts",
     read_on: "2026-11-27",
+    newest: Some(Newest { version: "4.16.5", looked_up_on: "2026-11-28" }),
     meaning: "a worker's lock on the job that it processes, renewed until a renewal fails; a check for stalled \
               jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()
             .with("stalled_check", Duration::from_secs(30))
-            .with("request_timeout", "none")
-            .with("on_timeout", "keep")
-            .with("transport_retries", 20_u64)
+            .with("driver", "ioredis-5")
             .with("reconnect", "bull-4")
             .with("renew_every", Ratio { numerator: 1, denominator: HALVES })
             .with("renew_from", "reply")

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Ratio, Remedy, Switches};
 
 const QUARTERS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
@@ -17,13 +17,13 @@ pub(crate) static BULLMQ: Profile = Profile {
             src/classes/redis-connection.ts, src/commands/extendLocks-1.lua, moveStalledJobsToWait-9.lua, \
             includes/prepareJobForProcessing.lua and includes/removeLock.lua",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "6.7.0", looked_up_on: "2026-11-28" }),
     meaning: "a worker's lock on the job that it processes; a check for stalled jobs hands it on",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()
             .with("stalled_check", Duration::from_secs(30))
-            .with("request_timeout", "none")
-            .with("on_timeout", "keep")
+            .with("driver", "ioredis-5")
             .with("transport_retries", 1000_u64)
             .with("reconnect", "bullmq-6")
             .with("renew_every", Ratio { numerator: 1, denominator: QUARTERS })

@@ -18,15 +18,17 @@ pub(super) static DISTRIBUTEDLOCK_REDIS: Profile = Profile {
         src/DistributedLock.Redis/RedLock/*.cs, src/DistributedLock.Redis/Primitives/RedisMutexPrimitive.cs, \
         src/DistributedLock.Core/Internal/LeaseMonitor.cs",
     read_on: "2026-11-26",
+    newest: None,
     meaning: "Redlock for .NET: a quorum within 3 s by a timer, and nobody compares the time it took",
     ttl: Some(Duration::from_secs(30)),
     fixed: || {
         Switches::new()
             .with("order", "parallel")
             .with("wait_for", "quorum")
-            // 30 s without the 27 s that have to remain.
+            // Its own, in place of the driver's: 30 s without the 27 s that have to remain.
             .with("node_timeout", Duration::from_secs(3))
-            .with("on_timeout", "keep")
+            .with("driver", "stackexchange-redis-3")
+            .with("connect_timeout", "none")
             // `Acquire` goes on for ever if nobody says otherwise.
             .with("tries", 1000_u32)
             .with("retry_delay", Duration::from_millis(800))

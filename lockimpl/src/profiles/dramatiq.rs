@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) static DRAMATIQ: Profile = Profile {
     name: "dramatiq",
@@ -13,10 +13,11 @@ pub(super) static DRAMATIQ: Profile = Profile {
     files: "github.com/Bogdanp/dramatiq 848b35f: dramatiq/rate_limits/concurrent.py, rate_limiter.py, \
         backends/redis.py",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "2.2.1", looked_up_on: "2026-11-28" }),
     meaning: "\"a distributed mutex\": a count of 15 minutes that anybody counts down",
     ttl: Some(Duration::from_secs(900)),
-    fixed: || Switches::new().with("request_timeout", Duration::from_secs(5)),
-    open: &["request_timeout"],
+    fixed: || Switches::new().with("driver", "redis-py-8"),
+    open: &["driver", "request_timeout", "transport_retries"],
     flaws: &[Flaw {
         what: "A worker that is done after its 15 minutes have ended counts down the entry of another, and a \
                third one gets in. Shown with a `time_limit` of more than that: by default an actor is ended after 10 \
@@ -28,7 +29,8 @@ pub(super) static DRAMATIQ: Profile = Profile {
     left_out: &[
         "Limits above 1: it is a semaphore then.",
         "Its backends for Memcached and in memory.",
-        "redis-py's ten retries, which here are none: one that repeats what was executed counts itself as another.",
+        "A count whose connection breaks after WATCH fails there; here a GET that follows is sent again, and counts \
+         without its WATCH.",
         "Who is refused fails there, and its message is tried again later: here programs ask again.",
     ],
 };

@@ -14,6 +14,7 @@ pub(super) static LARAVEL: Profile = Profile {
     files: "github.com/laravel/framework bd71b45: src/Illuminate/Cache/RedisLock.php, Lock.php, \
         LuaScripts.php, RedisStore.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a key without an end unless seconds are given; `block` asks every 250 ms by the wall clock",
     ttl: None,
     fixed: || {

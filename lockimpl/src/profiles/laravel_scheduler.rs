@@ -15,6 +15,7 @@ pub(super) static LARAVEL_SCHEDULER: Profile = Profile {
         LuaScripts.php, RedisStore.php; src/Illuminate/Console/Scheduling/CacheEventMutex.php, Event.php, \
         ManagesAttributes.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a mutex of 1,440 minutes: `exists` takes it and gives it back, `forget` is a plain DEL",
     ttl: Some(Duration::from_secs(86400)),
     fixed: || {

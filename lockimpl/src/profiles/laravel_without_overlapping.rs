@@ -13,6 +13,7 @@ pub(super) static LARAVEL_WITHOUT_OVERLAPPING: Profile = Profile {
     files: "github.com/laravel/framework bd71b45: src/Illuminate/Cache/RedisLock.php, Lock.php, \
         LuaScripts.php, RedisStore.php; src/Illuminate/Queue/Middleware/WithoutOverlapping.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a key without an end around a job, unless `expireAfter` is set",
     ttl: None,
     fixed: || {

@@ -13,6 +13,7 @@ pub(super) const MALKUSCH_LOCK: Profile = Profile {
     files: "php-lock/lock 3e64b5e: src/Mutex/DistributedMutex.php, AbstractSpinlockMutex.php, \
             AbstractSpinlockWithTokenMutex.php, RedisMutex.php, src/Util/Loop.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a key without an end on a majority of nodes, deleted only where its yes arrived",
     ttl: None,
     fixed: || {

@@ -1,6 +1,6 @@
 //! node-redlock (`redlock` on npm), as a setting of `redlock`.
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) const NODE_REDLOCK: Profile = Profile {
     name: "node-redlock",
@@ -10,6 +10,7 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
     version: "5.0.0-beta.2",
     files: "mike-marcacci/node-redlock afe5cf9: src/index.ts",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "5.0.0-beta.2", looked_up_on: "2026-11-28" }),
     meaning: "Redlock for Node.js: handed out at a quorum, even if the time at which it ends has passed",
     ttl: None,
     fixed: || {
@@ -20,10 +21,7 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
             .with("elapsed_check", false)
             .with("unchecked_deadline", true)
             .with("clock", "wall")
-            .with("node_timeout", "none")
-            .with("on_timeout", "keep")
-            .with("transport_retries", 20u64)
-            .with("reconnect", "ioredis-5")
+            .with("driver", "ioredis-5")
             .with("tries", 11u64)
             .with("retry_delay", std::time::Duration::from_millis(300))
             .with("retry_least", std::time::Duration::from_millis(100))
@@ -32,6 +30,7 @@ pub(super) const NODE_REDLOCK: Profile = Profile {
             .with("told_on_loss", "callback")
     },
     open: &[
+        "driver",
         "elapsed_check",
         "node_timeout",
         "renew_every",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) static NODE_REDLOCK_4: Profile = Profile {
     name: "node-redlock-4",
@@ -12,6 +12,7 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
     version: "4.2.0",
     files: "github.com/mike-marcacci/node-redlock 870778c (v4.2.0): redlock.js, package.json",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "4.2.0", looked_up_on: "2026-11-28" }),
     meaning: "the published Redlock by the wall clock, which waits for every node, however long that takes",
     ttl: None,
     fixed: || {
@@ -19,10 +20,7 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
             .with("order", "parallel")
             .with("wait_for", "all")
             .with("clock", "wall")
-            .with("node_timeout", "none")
-            .with("on_timeout", "keep")
-            .with("transport_retries", 20_u64)
-            .with("reconnect", "ioredis-5")
+            .with("driver", "ioredis-5")
             .with("tries", 11_u64)
             .with("retry_delay", Duration::from_millis(300))
             .with("retry_least", Duration::from_millis(100))
@@ -31,6 +29,7 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
             .with("extend_check", "new-lease")
     },
     open: &[
+        "driver",
         "node_timeout",
         "on_failed_extension",
         "retry_delay",

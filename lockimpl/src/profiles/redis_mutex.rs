@@ -12,6 +12,7 @@ pub(super) static REDIS_MUTEX: Profile = Profile {
     version: "4.0.2",
     files: "github.com/kenn/redis-mutex 02927d6: lib/redis_mutex.rb",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "SETNX of the time it ends by the client's clock, and GETSET; given back by GET, a comparison, \
         and DEL",
     ttl: Some(Duration::from_secs(10)),

@@ -15,6 +15,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
     version: "2c47000",
     files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",
     read_on: "2026-11-26",
+    newest: None,
     meaning: "RedMutex by scripts: a node that cannot be reached ends the call, and its keys stay",
     ttl: Some(Duration::from_secs(3)),
     fixed: || {
@@ -44,8 +45,9 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
         },
         Flaw {
             what: "If one connection breaks when the watcher extends, the extensions end for good, even though \
-                   the other nodes are well. The holder is told by `auto_extend_err_callback` only, which is \
-                   optional.",
+                   the other nodes are well. The holder is told by `auto_extend_err_callback`, which is optional, or \
+                   if it asks `locked()`. `unlock()` then returns without a word, and asks no node: keys that are \
+                   left stay until their lease ends.",
             scenario: "redis-plus-plus-renewal",
             repaired: "redis-plus-plus-renewal/repaired",
             remedy: Remedy::Option("auto_extend_err_callback"),
@@ -56,6 +58,7 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
          of its own.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say. Its option `retry_delay` of 100 ms \
          is read by nobody.",
+        "`unlock()` after an extension that failed says nothing: here its caller is told `NotOwner`.",
         "A time limit for replies and connections, which its user may set, and which is off.",
     ],
 };

@@ -15,6 +15,7 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
     version: "2c47000",
     files: "github.com/sewenew/redis-plus-plus 2c47000: src/sw/redis++/patterns/redlock.h, redlock.cpp",
     read_on: "2026-11-26",
+    newest: None,
     meaning: "RedMutex without scripts: an extension counts nodes that hold another's key",
     ttl: Some(Duration::from_secs(3)),
     fixed: || {
@@ -61,6 +62,7 @@ pub(super) static REDIS_PLUS_PLUS_TX: Profile = Profile {
         "Its transactions (WATCH, GET, MULTI, EXEC): here one script a node.",
         "One thread extends for all mutexes that share a watcher, one after another: here each lock has a task \
          of its own.",
+        "`unlock()` after an extension that failed says nothing: here its caller is told `NotOwner`.",
         "An error of one node throws out of the whole attempt: here such a node has no vote.",
         "`lock()` asks again after 0 to 5 ms, which a program's `retry` can say.",
     ],

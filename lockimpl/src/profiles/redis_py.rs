@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) static REDIS_PY: Profile = Profile {
     name: "redis-py",
@@ -13,6 +13,7 @@ pub(super) static REDIS_PY: Profile = Profile {
     files: "github.com/redis/redis-py 34817ce: redis/lock.py, redis/client.py, redis/retry.py, \
         redis/_defaults.py",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "8.1.0", looked_up_on: "2026-11-28" }),
     meaning: "a key without an end unless a timeout is given, and a driver that sends a command again",
     ttl: None,
     fixed: || {
@@ -23,12 +24,18 @@ pub(super) static REDIS_PY: Profile = Profile {
             .with("wake", "poll")
             .with("poll", Duration::from_millis(100))
             .with("until_expiry", false)
-            .with("request_timeout", Duration::from_secs(5))
-            .with("transport_retries", 10_u64)
-            .with("reconnect", "redis-py-8")
+            .with("driver", "redis-py-8")
             .with("release_on_failure", false)
     },
-    open: &["expiry", "extend_adds", "own_token_counts", "poll", "request_timeout", "transport_retries"],
+    open: &[
+        "driver",
+        "expiry",
+        "extend_adds",
+        "own_token_counts",
+        "poll",
+        "request_timeout",
+        "transport_retries",
+    ],
     flaws: &[
         Flaw {
             what: "If the reply to the first request is lost, the key is set, and the client does not know that \

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Ratio, Remedy, Switches};
 
 const FIFTHS: NonZeroU32 = NonZeroU32::new(5).unwrap();
 
@@ -16,6 +16,7 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
     files: "swarthy/redis-semaphore 63c2d01: src/misc.ts, src/Lock.ts, src/RedlockMutex.ts, src/redlockMutex/*.ts; \
             redis/ioredis v5.9.3: lib/redis/event_handler.ts, lib/redis/RedisOptions.ts, lib/Redis.ts, lib/Command.ts",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "5.8.0", looked_up_on: "2026-11-28" }),
     meaning: "a majority of nodes, which waits for all of them and does not look at how long that took",
     ttl: Some(Duration::from_secs(10)),
     fixed: || {
@@ -23,10 +24,7 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
             .with("order", "parallel")
             .with("elapsed_check", false)
             .with("clock", "wall")
-            .with("node_timeout", "none")
-            .with("on_timeout", "keep")
-            .with("transport_retries", 20u64)
-            .with("reconnect", "ioredis-5")
+            .with("driver", "ioredis-5")
             .with("token", "object")
             .with("tries", 1000u64)
             .with("acquire_limit", Duration::from_secs(10))
@@ -38,6 +36,7 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
             .with("told_on_loss", "callback")
     },
     open: &[
+        "driver",
         "acquire_limit",
         "elapsed_check",
         "node_timeout",

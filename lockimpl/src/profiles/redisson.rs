@@ -17,6 +17,7 @@ pub(super) const REDISSON: Profile = Profile {
     version: "after 4.7.0 (6686397)",
     files: FILES,
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a lock that its thread may take again; whoever waits is woken by a message or by the key's end",
     ttl: Some(Duration::from_secs(30)),
     fixed: || with_watchdog(switches()),
@@ -25,7 +26,7 @@ pub(super) const REDISSON: Profile = Profile {
         Flaw {
             what: "The watchdog renews every 10 s. A process that stops for more than 20 s right before a renewal \
                    has lost the lock when it wakes. The watchdog finds that out, and the program learns of it \
-                   only at `unlock()`.",
+                   only at `unlock()`, unless it asks the node by `isHeldByCurrentThread()`.",
             scenario: "redisson-watchdog",
             repaired: "redisson-watchdog/repaired",
             remedy: Remedy::Option("lockWatchdogTimeout"),
@@ -37,7 +38,8 @@ pub(super) const REDISSON: Profile = Profile {
             scenario: "redisson",
             repaired: "redisson/repaired",
             remedy: Remedy::Code(
-                "When an acquire has thrown, ask `getHoldCount()` whether it counted, and call `unlock()` if it did.",
+                "When an acquire has thrown, ask `getHoldCount()` whether it counted, and call `unlock()` if it did. A \
+                 request that is still on its way counts after that: ask again before you ask for the lock again.",
             ),
         },
     ],
@@ -52,6 +54,7 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
     version: "after 4.7.0 (6686397)",
     files: FILES,
     read_on: "2026-11-25",
+    newest: None,
     meaning: "RLock on a master: granted as soon as one replica has acknowledged it; another may be promoted",
     ttl: Some(Duration::from_secs(30)),
     fixed: || with_watchdog(switches()).with("synced", "any").with("wait_timeout", Duration::from_secs(1)),
@@ -87,6 +90,7 @@ pub(super) const REDISSON_REDLOCK: Profile = Profile {
     files: "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonMultiLock.java, \
             RedissonRedLock.java, RedissonLock.java, RedissonBaseLock.java",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "RLocks of several nodes, asked in turn: a majority is enough, however long that took",
     ttl: None,
     fixed: || {

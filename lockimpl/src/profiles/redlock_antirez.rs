@@ -12,6 +12,7 @@ pub(super) static REDLOCK_ANTIREZ: Profile = Profile {
     version: "2af803d",
     files: "github.com/antirez/redlock-rb 2af803d: redlock.rb",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "the reference implementation: sequential, the wall clock, one token a call",
     ttl: None,
     fixed: || {

@@ -17,13 +17,15 @@ pub(super) static REDLOCK_NET: Profile = Profile {
         RedLockNet.SERedis/Lua/Extend.lua, RedLockNet.SERedis/Lua/Unlock.lua, \
         RedLockNet.SERedis/Configuration/InternallyManagedRedLockConnectionProvider.cs",
     read_on: "2026-11-26",
+    newest: None,
     meaning: "Redlock for .NET: a lock is a flag, and an extension sets a key that is gone",
     ttl: None,
     fixed: || {
         Switches::new()
             .with("order", "parallel")
             .with("node_timeout", Duration::from_secs(1))
-            .with("on_timeout", "keep")
+            .with("driver", "stackexchange-redis-3")
+            .with("connect_timeout", "none")
             .with("tries", 3_u32)
             .with("retry_delay", Duration::from_millis(399))
             .with("clock", "monotonic")

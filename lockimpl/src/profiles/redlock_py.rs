@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) static REDLOCK_PY: Profile = Profile {
     name: "redlock-py",
@@ -13,23 +13,33 @@ pub(super) static REDLOCK_PY: Profile = Profile {
     version: "1.0.8",
     files: "github.com/SPSCommerce/redlock-py 42ef491: redlock/__init__.py",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "1.0.8", looked_up_on: "2026-11-28" }),
     meaning: "Redlock for Python: one token a call, a fixed wait, the wall clock",
     ttl: None,
     fixed: || {
         Switches::new()
             .with("order", "sequential")
-            .with("node_timeout", "none")
+            .with("driver", "redis-py-8")
             .with("tries", 3_u32)
             .with("retry_delay", Duration::from_millis(200))
             .with("jitter", false)
             .with("clock", "wall")
             .with("token", "call")
     },
-    open: &["node_timeout", "tries", "retry_delay", "jitter", "token", "clock"],
+    open: &[
+        "driver",
+        "node_timeout",
+        "transport_retries",
+        "tries",
+        "retry_delay",
+        "jitter",
+        "token",
+        "clock",
+    ],
     flaws: &[
         Flaw {
             what: "The late clean-up of a call's first attempt deletes the key of its later attempt, which has \
-                   the same token: two clients hold the lock.",
+                   the same token: two clients hold the lock. Over redis-py 5 and 8.",
             scenario: "redlock-py-late-clean-up",
             repaired: "redlock-py-late-clean-up/repaired",
             remedy: Remedy::Code(
@@ -53,6 +63,5 @@ pub(super) static REDLOCK_PY: Profile = Profile {
          here such a node has no vote.",
         "It has no extension: the engine's is here.",
         "It sleeps after the last attempt of a call as well, which a program's `retry` can say.",
-        "Retries of redis-py itself, which in version 8 makes up to ten.",
     ],
 };

@@ -13,6 +13,7 @@ pub(super) static REDLOCK_RB: Profile = Profile {
     files: "github.com/leandromoreira/redlock-rb f176e57: lib/redlock/client.rb, \
         lib/redlock/scripts.rb, lib/redlock/version.rb",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "Redlock for Ruby: an extension sets a key that is gone, unless it is told not to",
     ttl: None,
     fixed: || {

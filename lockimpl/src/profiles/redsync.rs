@@ -12,21 +12,33 @@ pub(super) const REDSYNC: Profile = Profile {
     version: "4.17 (5560bd2)",
     files: "go-redsync/redsync 5560bd2: redsync.go, mutex.go; redis/go-redis 216593cc: redis.go, options.go, error.go",
     read_on: "2026-11-28",
+    newest: None,
     meaning: "the published Redlock, with one token for the 32 attempts of a call",
     ttl: Some(Duration::from_secs(8)),
     fixed: || {
         Switches::new()
             .with("order", "parallel")
             .with("drift_constant", Duration::ZERO)
-            // The `ReadTimeout` of go-redis. redsync's own limit is in a context: go-redis does not look at it while it
-            // reads, and ends its retries by it.
-            .with("node_timeout", Duration::from_secs(5))
+            // redsync's own limit is in a context: go-redis does not look at it while it reads, and ends its retries and
+            // its tries to connect by it.
+            .with("driver", "go-redis-9.22")
+            .with("transport_retries", 0_u32)
+            .with("reconnect", "at-once")
             .with("tries", 32u64)
             .with("retry_delay", Duration::from_millis(250))
             .with("retry_least", Duration::from_millis(50))
             .with("extend_check", "new-lease")
     },
-    open: &["extend_if_missing", "node_timeout", "retry_delay", "retry_least", "token", "tries", "wait_for"],
+    open: &[
+        "driver",
+        "extend_if_missing",
+        "node_timeout",
+        "retry_delay",
+        "retry_least",
+        "token",
+        "tries",
+        "wait_for",
+    ],
     flaws: &[Flaw {
         what: "The late clean-up of a failed attempt deletes the keys of a later attempt of the same call. It \
                has to be later than `ReadTimeout`, which is 5 s, or than 0.4 s where `ContextTimeoutEnabled` is \

@@ -1,6 +1,6 @@
 //! rslock, as a setting of `redlock`.
 
-use crate::config::{Flaw, Profile, Remedy, Switches};
+use crate::config::{Flaw, Newest, Profile, Remedy, Switches};
 
 pub(super) const RSLOCK: Profile = Profile {
     name: "rslock",
@@ -10,6 +10,7 @@ pub(super) const RSLOCK: Profile = Profile {
     version: "0.7.3",
     files: "hexcowboy/rslock e5d7583: src/lock.rs",
     read_on: "2026-11-25",
+    newest: Some(Newest { version: "0.10.0", looked_up_on: "2026-11-28" }),
     meaning: "the published Redlock, except that an attempt that took too long is not taken back",
     ttl: None,
     fixed: || {

@@ -12,6 +12,7 @@ pub(super) static RUEIDISLOCK: Profile = Profile {
     version: "1.0.76",
     files: "github.com/redis/rueidis 256d25a: rueidislock/lock.go, README.md",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "keys that end at a moment of the client's wall clock (PXAT), and a holder who is told by its \
         extensions",
     ttl: Some(Duration::from_secs(5)),

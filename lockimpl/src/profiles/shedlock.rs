@@ -1,7 +1,5 @@
 //! ShedLock over Redis, as its source has it: what gives back and what extends asks nobody whose the key is.
 
-use std::time::Duration;
-
 use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) static SHEDLOCK: Profile = Profile {
@@ -13,6 +11,7 @@ pub(super) static SHEDLOCK: Profile = Profile {
     files: "github.com/lukas-krecan/ShedLock 2495b14: InternalRedisLockProvider.java of \
         shedlock-support-redis, RedisLockProvider.java of shedlock-provider-redis-spring",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "SET NX PX, given back by DEL and extended by SET XX, unless `safeUpdate` is on",
     ttl: None,
     fixed: || {
@@ -20,11 +19,10 @@ pub(super) static SHEDLOCK: Profile = Profile {
             .with("token", "call")
             .with("release", "plain-delete")
             .with("extend_by", "set-xx")
-            .with("request_timeout", Duration::from_secs(60))
-            .with("on_timeout", "keep")
+            .with("driver", "lettuce-7")
             .with("release_on_failure", false)
     },
-    open: &["extend_by", "release", "request_timeout"],
+    open: &["driver", "extend_by", "release", "request_timeout"],
     flaws: &[
         Flaw {
             what: "A DEL that arrives after the lease has ended deletes the lock of whoever holds it by then. \
@@ -49,7 +47,6 @@ pub(super) static SHEDLOCK: Profile = Profile {
         "KeepAliveLockProvider, which extends beside the task. Here programs extend.",
         "The lease is what is left of `lockAtMostFor` when the request is made, by the wall clock: here all \
          of it.",
-        "Spring's and Lettuce's code was not read: Lettuce's timeout of 60 s is taken, and no command that \
-         it repeats.",
+        "Spring's code was not read.",
     ],
 };

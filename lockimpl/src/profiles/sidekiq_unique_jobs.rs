@@ -11,6 +11,7 @@ pub(super) static SIDEKIQ_UNIQUE_JOBS: Profile = Profile {
     files: "github.com/mhenrixon/sidekiq-unique-jobs 76aa8c9: lib/sidekiq_unique_jobs/lua/lock.lua, \
         lua/unlock.lua, config.rb",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a job's id without an end, unless `lock_ttl` is set; a reaper looks every ten minutes",
     ttl: None,
     fixed: || {

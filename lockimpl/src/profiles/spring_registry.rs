@@ -13,6 +13,7 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
     files: "spring-projects/spring-integration f369e89: spring-integration-redis/src/main/java/org/springframework/\
             integration/redis/util/RedisLockRegistry.java; redis/lettuce: RedisURI.java",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "threads of a process wait at a mutex, and processes ask for a key every 100 ms",
     ttl: Some(Duration::from_secs(60)),
     fixed: || {
@@ -24,10 +25,9 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
             .with("wait_clock", "wall")
             .with("poll", Duration::from_millis(100))
             .with("release", "compare-and-delete")
-            .with("request_timeout", Duration::from_secs(60))
-            .with("on_timeout", "keep")
+            .with("driver", "lettuce-7")
     },
-    open: &["client_id", "poll", "request_timeout", "wait"],
+    open: &["client_id", "driver", "poll", "request_timeout", "wait"],
     flaws: &[
         Flaw {
             what: "`tryLock(3, SECONDS)` may wait for 3 s at the process's own lock, and then for 3 s more for \
@@ -50,7 +50,7 @@ pub(super) const SPRING_REGISTRY: Profile = Profile {
         "PUB_SUB_LOCK, where a release wakes those who wait.",
         "On Redis 8.4 it compares by DELEX and SET IFEQ; here by the scripts that it has for older nodes.",
         "The table of 100,000 local locks, and what becomes of those that are put out of it.",
-        "Spring's and Lettuce's code was not read: Lettuce's timeout of 60 s is taken, and none of its retries.",
+        "Spring's code was not read.",
         "Lettuce sends all commands of a process over one connection, on which none overtakes another.",
     ],
 };

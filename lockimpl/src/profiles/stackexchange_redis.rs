@@ -1,7 +1,5 @@
 //! StackExchange.Redis' LockTake, LockExtend and LockRelease, as its source has them: each compares.
 
-use std::time::Duration;
-
 use crate::config::{Flaw, Profile, Remedy, Switches};
 
 pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
@@ -12,16 +10,16 @@ pub(super) static STACKEXCHANGE_REDIS: Profile = Profile {
     version: "3.1",
     files: "github.com/StackExchange/StackExchange.Redis 90bbf1f: src/StackExchange.Redis/RedisDatabase.cs",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "SET NX PX, extended and given back where the token is its own; no deadline",
     ttl: None,
     fixed: || {
         Switches::new()
             .with("token", "call")
-            .with("request_timeout", Duration::from_secs(5))
-            .with("on_timeout", "keep")
+            .with("driver", "stackexchange-redis-3")
             .with("release_on_failure", false)
     },
-    open: &["elapsed_check", "extend_by", "release", "request_timeout"],
+    open: &["driver", "elapsed_check", "extend_by", "release", "request_timeout"],
     flaws: &[Flaw {
         what: "`LockTake` says yes or no, but not until when: a program whose work outlives the lease is not \
                told.",

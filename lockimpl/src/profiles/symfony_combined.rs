@@ -13,6 +13,7 @@ pub(super) static SYMFONY_COMBINED: Profile = Profile {
     files: "github.com/symfony/lock 091a6ff: Store/CombinedStore.php, Strategy/ConsensusStrategy.php, \
         Store/RedisStore.php, Lock.php, Key.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "CombinedStore over RedisStores: a majority by the wall clock, without drift",
     ttl: Some(Duration::from_secs(300)),
     fixed: || {

@@ -13,6 +13,7 @@ pub(super) static SYMFONY_LOCK: Profile = Profile {
     version: "7.1.1",
     files: "github.com/symfony/lock 091a6ff: Lock.php, Key.php, LockFactory.php, Store/RedisStore.php",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "a key of 300 s that a second command shortens to what was asked for; validity by the wall \
         clock",
     ttl: Some(Duration::from_secs(300)),

@@ -31,13 +31,16 @@ fn library<'a>(locks: &'a [Descriptor], name: &str) -> Option<(&'static Profile,
     Some((profile, locks.iter().find(|lock| lock.name == engine)?))
 }
 
-/// How a library has a switch: as it sets it, or as its engine has it if nobody does.
+/// How a library has a switch: as it sets it, or its driver, or its engine if nobody does.
 fn set(profile: &Profile, engine: &Descriptor, switch: &str) -> Option<String> {
     let fixed = (profile.fixed)();
-    let published = || engine.switch(switch).map(|switch| switch.default.as_ref());
+    let published = |switch| engine.default_of(switch, &fixed);
     match fixed.get(switch) {
         Some(value) => Some(value.to_string()),
-        None => published().map(|value| value.map_or("none".to_owned(), ToString::to_string)),
+        None => engine
+            .switch(switch)
+            .map(published)
+            .map(|value| value.map_or("none".to_owned(), |it| it.to_string())),
     }
 }
 

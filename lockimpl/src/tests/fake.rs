@@ -261,6 +261,9 @@ impl Env for World {
         if self.node(&name, |node| node.refuses_connections) {
             return Err(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
         }
+        if self.node(&name, |node| node.loses_connections) {
+            std::future::pending::<()>().await;
+        }
         Ok(Conn { world: self.clone(), node: name, stream: Arc::default(), listens: None })
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) reply_delay: Duration,
     pub(super) replies: Replies,
     pub(super) refuses_connections: bool,
+    /// What asks for a connection never arrives.
+    pub(super) loses_connections: bool,
     /// Requests vanish before they are executed.
     pub(super) unreachable: bool,
     pub(super) replica: bool,
@@ -67,6 +69,7 @@ impl Default for Node {
             reply_delay: ms(1),
             replies: Replies::Arrive,
             refuses_connections: false,
+            loses_connections: false,
             unreachable: false,
             replica: false,
             acknowledging: 0,

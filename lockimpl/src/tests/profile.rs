@@ -15,6 +15,7 @@ static HASTY: Profile = Profile {
     version: "1.0.0",
     files: "src/lib.rs",
     read_on: "2026-11-25",
+    newest: None,
     meaning: "the lock on one node, in a hurry",
     ttl: None,
     fixed: || Switches::new().with("elapsed_check", true).with("request_timeout", ms(5)),

@@ -130,7 +130,7 @@ fn tokens_are_of_what_they_are_said_to_be_of() {
 fn a_claim_that_a_driver_repeats_is_refused_by_its_own_key_unless_it_looks() {
     for own_token_counts in [false, true] {
         let world = world();
-        let transport = Transport { retries: 3, reconnect: Reconnect::RedisPy8 };
+        let transport = Transport { retries: 3, reconnect: Reconnect::RedisPy8, ..Transport::default() };
         let config = SingleConfig { transport, ..SingleConfig::default() };
         let quirks = Quirks { own_token_counts, ..Quirks::default() };
         let mut c1 = SingleLock::new(world.clone(), NodeName::new("a"), config).with_quirks(quirks);

@@ -203,7 +203,7 @@ fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result
             }
         }
         let value = field.map(|field| value(&field, switch, nodes)).transpose()?;
-        if let Some(value) = value.or_else(|| switch.default.clone()) {
+        if let Some(value) = value.or_else(|| descriptor.default_of(switch, &switches)) {
             switches.set(switch.name, value);
         }
     }

@@ -9,7 +9,7 @@ use super::{HashLock, scripts};
 use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::connection::link::{Link, OnTimeout};
 use crate::connection::request::RUNS_A_SCRIPT;
-use crate::connection::transport::Transport;
+use crate::connection::transport::{Transport, choose_request_timeout};
 use crate::env::{Env, NodeName};
 use crate::locks::replicated::Masters;
 use crate::parts::timing::Timing;
@@ -33,11 +33,7 @@ impl LockConfig for HashConfig {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
             timing: Timing::choose(form, Timing::unchecked()),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
             transport: Transport::choose(form),
             release_on_failure: form.flag(

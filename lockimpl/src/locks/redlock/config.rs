@@ -103,11 +103,7 @@ impl LockConfig for RedlockConfig {
             ),
             subset: Subset::choose(form),
             order: Order::choose(form),
-            node_timeout: form.timeout(
-                "node_timeout",
-                Some(Duration::from_millis(50)),
-                "how long one command may take on one node, connecting included",
-            ),
+            node_timeout: choose_node_timeout(form),
             on_timeout: OnTimeout::choose(form),
             token: TokenScope::choose(form),
             retry: Retry::choose(form),
@@ -180,6 +176,15 @@ impl LockConfig for RedlockConfig {
         };
         votes.or_else(|| self.retry.unfit()).or_else(|| self.timing.unfit(ttl))
     }
+}
+
+fn choose_node_timeout(form: &mut Form<'_>) -> Option<Duration> {
+    form.driver();
+    form.timeout(
+        "node_timeout",
+        Some(Duration::from_millis(50)),
+        "how long one command may take on one node, connecting included",
+    )
 }
 
 impl Default for RedlockConfig {

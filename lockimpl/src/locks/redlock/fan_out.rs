@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::RedlockLock;
-use super::options::{OnNodeError, Order, Tie, WaitFor};
+use super::options::{OnNodeError, Order, Tie, WaitFor, is_decided};
 use crate::connection::link::Link;
 use crate::connection::request::{ReleaseMethod, Request};
 use crate::env::Env;
@@ -78,7 +78,9 @@ impl<E: Env> RedlockLock<E> {
         let answers = match (self.config.order, self.config.wait_for) {
             (Order::Sequential, _) => Box::pin(self.ask_in_turn(&question.request(), chosen)).await,
             (Order::Parallel, WaitFor::All) => self.ask_at_once(&question.request(), chosen).await,
-            (Order::Parallel, WaitFor::Quorum) => Box::pin(self.ask_beside(&question, chosen)).await,
+            (Order::Parallel, WaitFor::Quorum | WaitFor::Yes) => {
+                Box::pin(self.ask_beside(&question, chosen)).await
+            }
         };
         Ballot(answers)
     }
@@ -87,7 +89,7 @@ impl<E: Env> RedlockLock<E> {
         let (needed, first) = (self.needed_votes(), request.first_command());
         let mut answers = Vec::with_capacity(chosen.len());
         for (link, chosen) in self.links.iter_mut().zip(chosen) {
-            let decided = self.config.wait_for == WaitFor::Quorum && is_decided(&answers, needed)
+            let decided = self.config.wait_for.is_over(&answers, needed)
                 || self.config.on_node_error == OnNodeError::Stop && answers.contains(&Answer::Silent);
             answers.push(answer(&self.env, link, request, &first, *chosen && !decided).await);
         }
@@ -100,7 +102,7 @@ impl<E: Env> RedlockLock<E> {
         join_in_order(asked.map(|(link, chosen)| answer(env, link, request, &first, *chosen))).await
     }
 
-    /// Asks each node in a task of its own, and waits for a quorum of yes, or of anything else.
+    /// Asks each node in a task of its own, and waits for a quorum of yes, or of anything else, or for all.
     async fn ask_beside(&mut self, question: &Question, chosen: &[bool]) -> Vec<Answer> {
         for (index, link) in lock(&self.returned.0).drain(..) {
             self.links[index] = link;
@@ -116,18 +118,12 @@ impl<E: Env> RedlockLock<E> {
                 board.record(index, said);
             });
         }
-        let answers = board.wait_for_decision(self.needed_votes()).await;
+        let answers = board.wait_for_decision(self.config.wait_for, self.needed_votes()).await;
         if self.config.tie == Tie::Never && !is_decided(&answers, self.needed_votes()) {
             pending::<()>().await;
         }
         answers
     }
-}
-
-/// True if a quorum said yes, or a quorum said anything else.
-fn is_decided(answers: &[Answer], needed: usize) -> bool {
-    let count = |wanted: &[Answer]| answers.iter().filter(|answer| wanted.contains(answer)).count();
-    count(&[Answer::Yes]) >= needed || count(&[Answer::No, Answer::Silent]) >= needed
 }
 
 /// The place where tasks put their answers.
@@ -156,11 +152,11 @@ impl Board {
     }
 
     /// Waits until it is decided or all have answered. Whoever has not is silent.
-    async fn wait_for_decision(&self, needed: usize) -> Vec<Answer> {
+    async fn wait_for_decision(&self, wait_for: WaitFor, needed: usize) -> Vec<Answer> {
         poll_fn(|cx| {
             let mut answers = lock(&self.0);
             let so_far: Vec<Answer> = answers.said.iter().flatten().copied().collect();
-            if so_far.len() == answers.said.len() || is_decided(&so_far, needed) {
+            if so_far.len() == answers.said.len() || wait_for.is_over(&so_far, needed) {
                 let said = answers.said.iter().map(|said| said.unwrap_or(Answer::Silent));
                 return Poll::Ready(said.collect());
             }

@@ -1,6 +1,7 @@
 //! What some of Redlock's switches choose among. The first of each is what is published.
 
 use crate::config::{Choice, Form};
+use crate::parts::ballot::Answer;
 
 /// How many of N nodes must say yes. Division drops the remainder, as in the programs this is about.
 ///
@@ -148,10 +149,31 @@ pub enum WaitFor {
     /// Nobody: it returns at a quorum of yes, or of anything else, and the other requests go on beside it. A yes that
     /// comes later is a key that nobody counted. One after another, the nodes left are not asked.
     Quorum,
+    /// The same at a quorum of yes only, as pottery: an attempt that fails has waited for all.
+    Yes,
 }
 
 impl Choice for WaitFor {
-    const WORDS: &'static [(&'static str, Self)] = &[("all", Self::All), ("quorum", Self::Quorum)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("all", Self::All), ("quorum", Self::Quorum), ("yes", Self::Yes)];
+}
+
+impl WaitFor {
+    /// True if nobody is waited for any more, where that many votes are needed.
+    pub(super) fn is_over(self, answers: &[Answer], needed: usize) -> bool {
+        let count = |wanted: &[Answer]| answers.iter().filter(|answer| wanted.contains(answer)).count();
+        match self {
+            Self::All => false,
+            Self::Yes => count(&[Answer::Yes]) >= needed,
+            Self::Quorum => is_decided(answers, needed),
+        }
+    }
+}
+
+/// True if a quorum said yes, or a quorum said anything else.
+pub(super) fn is_decided(answers: &[Answer], needed: usize) -> bool {
+    let count = |wanted: &[Answer]| answers.iter().filter(|answer| wanted.contains(answer)).count();
+    count(&[Answer::Yes]) >= needed || count(&[Answer::No, Answer::Silent]) >= needed
 }
 
 impl WaitFor {
@@ -160,7 +182,7 @@ impl WaitFor {
         form.choice(
             "wait_for",
             Self::default(),
-            "who is waited for: all, or only until a quorum said yes, or anything else",
+            "who is waited for: all, or only until a quorum said yes, or anything else, or only yes",
         )
     }
 }

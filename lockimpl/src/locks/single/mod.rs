@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::connection::link::{Link, OnTimeout};
 use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod};
-use crate::connection::transport::Transport;
+use crate::connection::transport::{Transport, choose_request_timeout};
 use crate::env::{Env, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::parts::timing::Timing;
@@ -59,11 +59,7 @@ impl LockConfig for SingleConfig {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
             timing: Timing::choose(form, Timing::unchecked()),
-            request_timeout: form.timeout(
-                "request_timeout",
-                Some(Duration::from_secs(1)),
-                "how long one command may take, connecting included",
-            ),
+            request_timeout: choose_request_timeout(form),
             on_timeout: OnTimeout::choose(form),
             transport: Transport::choose(form),
             release: ReleaseMethod::choose(form),

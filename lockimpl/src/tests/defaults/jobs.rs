@@ -38,7 +38,11 @@ pub(super) const READ: &[Read] = &[
             ("told_on_loss", "none"),
         ],
     ),
-    ("dramatiq", Some(Duration::from_secs(900)), &[("request_timeout", "5s")]),
+    (
+        "dramatiq",
+        Some(Duration::from_secs(900)),
+        &[("request_timeout", "5s"), ("transport_retries", "10"), ("reconnect", "redis-py-8")],
+    ),
     (
         "sidekiq-unique-jobs",
         None,

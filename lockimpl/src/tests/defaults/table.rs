@@ -26,7 +26,17 @@ pub(super) const READ: &[Read] = &[
             ("told_on_loss", "flag"), // `valid`
         ],
     ),
-    ("bsm-redislock", None, &[("request_timeout", "3s"), ("elapsed_check", "false")]),
+    (
+        "bsm-redislock",
+        None,
+        &[
+            ("connect_timeout", "5s"),
+            ("request_timeout", "3s"),
+            ("transport_retries", "3"),
+            ("own_token_counts", "true"),
+            ("elapsed_check", "false"),
+        ],
+    ),
     (
         "distributedlock-redis",
         Some(Duration::from_secs(30)),
@@ -53,8 +63,10 @@ pub(super) const READ: &[Read] = &[
         &[
             ("expiry", "none"),
             ("signal_ttl", "1s"),
-            ("request_timeout", "none"),
-            ("on_timeout", "keep"),
+            ("connect_timeout", "5s"),
+            ("request_timeout", "5s"),
+            ("transport_retries", "10"),
+            ("reconnect", "redis-py-8"),
             ("renew_every", "none"), // 2/3 with `auto_renewal`
             ("renew_from", "reply"),
             ("renew_stops_on_error", "true"),
@@ -119,8 +131,10 @@ pub(super) const READ: &[Read] = &[
         Some(Duration::from_secs(10)),
         &[
             ("order", "parallel"),
-            ("wait_for", "quorum"),
-            ("node_timeout", "none"),
+            ("wait_for", "yes"),
+            ("node_timeout", "5s"),
+            ("transport_retries", "10"),
+            ("reconnect", "redis-py-8"),
             ("tries", "1000"), // for ever
             ("retry_delay", "200ms"),
             ("jitter", "true"),
@@ -283,7 +297,9 @@ pub(super) const READ: &[Read] = &[
         None,
         &[
             ("order", "sequential"),
-            ("node_timeout", "none"),
+            ("node_timeout", "5s"),
+            ("transport_retries", "10"),
+            ("reconnect", "redis-py-8"),
             ("tries", "3"),
             ("retry_delay", "200ms"),
             ("jitter", "false"),

@@ -12,7 +12,7 @@ use crate::keyword_effects::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 27] = [
+    let files: [fn() -> Vec<Row>; 28] = [
         crate::keyword_effects::clients::rows,
         crate::keyword_effects::clocks::rows,
         crate::keyword_effects::data::rows,
@@ -24,6 +24,7 @@ fn rows() -> Vec<Row> {
         crate::keyword_effects::network::rows,
         crate::keyword_effects::nodes::rows,
         crate::keyword_effects::one_key::rows,
+        crate::keyword_effects::drivers::rows,
         crate::keyword_effects::libraries::rows,
         crate::keyword_effects::redlock::rows,
         crate::keyword_effects::renewal::rows,

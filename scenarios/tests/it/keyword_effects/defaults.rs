@@ -291,6 +291,10 @@ const WITHOUT: &[&str] = &[
     "lock.algorithm",
     "lock.ttl",
     "lock.wait_replicas",
+    // The defaults of the lock itself.
+    "lock.driver",
+    // A part of the first command.
+    "lock.connect_timeout",
     // A lease is renewed for as long as the process lives.
     "lock.renew_cap",
     "nodes.names",

@@ -6,10 +6,7 @@ use crate::keyword_effects::row::{REDLOCK, Row, check};
 use crate::keyword_effects::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [waiting(), silences(), subsets(), retrying(), giving_back(), extending(), driving()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [waiting(), silences(), subsets(), retrying(), giving_back(), extending()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -21,6 +18,12 @@ const TRY_1: (&str, &str) = ("clients.0.program", "['try', 'work 2s', 'release']
 /// C is out of everybody's reach for a while.
 const C_SLOW: (&str, &str) =
     ("faults", "[{ kind = 'slow', from = 'C', to = 'c1', by = '3s', for = '1s', at = \"c1's acquire\" }]");
+/// A and B refuse, and C's replies are late.
+const A_AND_B_DEAD_C_SLOW: (&str, &str) = (
+    "faults",
+    "[{ kind = 'crash', host = ['A', 'B'], at = '0s' }, \
+     { kind = 'slow', from = 'C', to = 'c1', by = '3s', for = '1s', at = \"c1's acquire\" }]",
+);
 /// C's process is dead from the beginning.
 const C_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'C', at = '0s' }]");
 
@@ -28,6 +31,9 @@ const C_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'C', at = '0s
 fn waiting() -> Vec<Row> {
     fn waited(seen: &Seen) -> u64 {
         seen.grant("c1").at - seen.marks("c1", "acquire")[0]
+    }
+    fn refused_after(seen: &Seen) -> u64 {
+        seen.refusals("c1")[0].0 - seen.marks("c1", "acquire")[0]
     }
     vec![
         Row {
@@ -49,6 +55,21 @@ fn waiting() -> Vec<Row> {
             ],
             with: &[("lock.wait_for", "all")],
             shows: |without, with| waited(without) < 100 * MS && waited(with) > SEC,
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.wait_for=yes",
+            claim: "a slow node of three is waited for where the other two are no yes",
+            both: &[
+                A_AND_B_DEAD_C_SLOW,
+                TRY_1,
+                ("lock.tries", "1"),
+                ("lock.order", "parallel"),
+                ("lock.node_timeout", "none"),
+                ("lock.wait_for", "quorum"),
+            ],
+            with: &[("lock.wait_for", "yes")],
+            shows: |without, with| refused_after(without) < 100 * MS && refused_after(with) > SEC,
             ..Row::on(REDLOCK)
         },
         Row {
@@ -314,89 +335,6 @@ fn extending() -> Vec<Row> {
             both: &[LATE[0], LATE[1], LATE[2], LATE[3]],
             with: &[("lock.extend_check", "none")],
             shows: |without, with| extended(without) == 0 && extended(with) == 1,
-            ..Row::on(REDLOCK)
-        },
-    ]
-}
-
-/// All connections to A end right after A has set the key.
-const RESET: (&str, &str) =
-    ("faults", "[{ kind = 'reset-connections', from = 'c1', to = 'A', at = 'the 1st SET executed for c1' }]");
-const ONE_NODE: (&str, &str) = ("nodes.names", "['A']");
-
-/// With a driver that sends again at once.
-const DRIVEN: [(&str, &str); 6] = [
-    ONE_NODE,
-    RESET,
-    TRY_1,
-    ("lock.tries", "1"),
-    ("lock.transport_retries", "20"),
-    ("lock.node_timeout", "none"),
-];
-
-/// With ioredis 5, which pauses.
-const IOREDIS_5: [(&str, &str); 7] =
-    [DRIVEN[0], DRIVEN[1], DRIVEN[2], DRIVEN[3], DRIVEN[4], DRIVEN[5], ("lock.reconnect", "ioredis-5")];
-
-fn driving() -> Vec<Row> {
-    fn sets(seen: &Seen) -> Vec<u64> {
-        seen.executed("A", "SET", "c1")
-    }
-    vec![
-        Row {
-            word: "lock.transport_retries",
-            claim: "a request whose connection ended is sent again",
-            both: &[ONE_NODE, RESET, TRY_1, ("lock.tries", "1")],
-            with: &[("lock.transport_retries", "3")],
-            shows: |without, with| sets(without).len() == 1 && sets(with).len() == 2,
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=at-once",
-            claim: "it is sent again at once, and not when a driver's pause is over",
-            both: &IOREDIS_5,
-            with: &[("lock.reconnect", "at-once")],
-            shows: |without, with| gaps(&sets(without))[0] > 50 * MS && gaps(&sets(with))[0] < 50 * MS,
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=redis-py-8",
-            claim: "it is sent again after a pause that is drawn",
-            both: &DRIVEN,
-            with: &[("lock.reconnect", "redis-py-8")],
-            shows: |without, with| gaps(&sets(with))[0] > gaps(&sets(without))[0],
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=ioredis-5",
-            claim: "it is sent again when 50 ms are over",
-            both: &DRIVEN,
-            with: &[("lock.reconnect", "ioredis-5")],
-            shows: |without, with| gaps(&sets(without))[0] < 50 * MS && gaps(&sets(with))[0] >= 50 * MS,
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=ioredis-6",
-            claim: "it is sent again when 50 ms and up to 200 ms more are over",
-            both: &DRIVEN,
-            with: &[("lock.reconnect", "ioredis-6")],
-            shows: |without, with| gaps(&sets(without))[0] < 50 * MS && gaps(&sets(with))[0] >= 50 * MS,
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=bull-4",
-            claim: "it is sent again when 2 ms are over, and not 50 ms",
-            both: &IOREDIS_5,
-            with: &[("lock.reconnect", "bull-4")],
-            shows: |without, with| gaps(&sets(without))[0] >= 50 * MS && gaps(&sets(with))[0] < 50 * MS,
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.reconnect=bullmq-6",
-            claim: "it is sent again when a second is over",
-            both: &DRIVEN,
-            with: &[("lock.reconnect", "bullmq-6")],
-            shows: |without, with| gaps(&sets(without))[0] < 50 * MS && gaps(&sets(with))[0] >= 1_000 * MS,
             ..Row::on(REDLOCK)
         },
     ]

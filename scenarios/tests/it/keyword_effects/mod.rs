@@ -7,7 +7,7 @@
 //! | file | rows |
 //! |---|---|
 //! | `texts` | what is said and expected, and variants |
-//! | `lock`, `timing`, `waiting`, `renewal`, `redlock`, `replicas` | `[lock]` |
+//! | `lock`, `timing`, `waiting`, `renewal`, `redlock`, `replicas`, `drivers` | `[lock]` |
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
@@ -26,6 +26,7 @@ mod complete;
 mod data;
 mod defaults;
 mod disks;
+mod drivers;
 mod laws;
 mod libraries;
 mod limits;

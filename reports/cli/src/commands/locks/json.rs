@@ -1,6 +1,6 @@
 //! A lock as JSON: all that its descriptor says, and of a library all that its profile does.
 
-use doublehold_lockimpl::{Descriptor, Facts, Flaw, Nodes, Profile, Remedy, Switch, Switches, Value};
+use doublehold_lockimpl::{Descriptor, Facts, Flaw, Newest, Nodes, Profile, Remedy, Switch, Switches, Value};
 use serde::Serialize;
 
 use super::scenario;
@@ -96,6 +96,8 @@ struct LibraryOutput {
     version: &'static str,
     files: &'static str,
     read_on: &'static str,
+    /// The newest version when somebody looked; `null` if nobody did.
+    newest: Option<NewestOutput>,
     engine: &'static str,
     /// As a scenario file writes it; `null` if the library asks for one, or sets no end.
     ttl: Option<String>,
@@ -103,6 +105,18 @@ struct LibraryOutput {
     fixed: Vec<SettingOutput>,
     flaws: Vec<FlawOutput>,
     left_out: &'static [&'static str],
+}
+
+#[derive(Serialize)]
+struct NewestOutput {
+    version: &'static str,
+    looked_up_on: &'static str,
+}
+
+impl NewestOutput {
+    fn new(Newest { version, looked_up_on }: Newest) -> Self {
+        Self { version, looked_up_on }
+    }
 }
 
 /// A switch of the engine, and how the library has it.
@@ -146,6 +160,7 @@ impl LibraryOutput {
             version: profile.version,
             files: profile.files,
             read_on: profile.read_on,
+            newest: profile.newest.map(NewestOutput::new),
             engine,
             ttl: profile.ttl.map(|ttl| Value::from(ttl).to_string()),
             fixed: fixed.iter().map(SettingOutput::new).collect(),

@@ -1,8 +1,9 @@
 //! What is known of a library, for people: what was read, how it is set, what is wrong with it and what is not in it.
 
-use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy, Value};
+use doublehold_lockimpl::{Descriptor, Flaw, Newest, Profile, Remedy, Value};
 use doublehold_render::layout::wrap;
 use doublehold_render::style::{Paint, Style};
+use doublehold_text::list;
 
 /// The languages for which there are libraries, in alphabetical order.
 pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {
@@ -17,15 +18,42 @@ pub(super) fn languages(locks: &[Descriptor]) -> Vec<&'static str> {
 pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
     let Profile { library, language, version, read_on, also, .. } = profile;
     let mut lines = vec![format!("library: {library} {version} ({language}), read on {read_on}")];
+    lines.push(format!("newest version: {}", newest(profile)));
     if !also.is_empty() {
         lines.push(format!("also found as: {}", also.join(", ")));
     }
     lines.push(format!("its lease: {}", lease(profile)));
+    if let Some(driver) = driver(profile) {
+        lines.push(format!("its driver: {driver}"));
+    }
     lines.push(format!("a setting of `{engine}`, with {}", settings(profile)));
     let mut text: String = lines.iter().map(|line| wrap(line, "  ", "    ", style.width)).collect();
     text += &part("Known flaws:", flaws(profile), style);
     text += &part("Not modelled:", profile.left_out.iter().map(|it| (*it).to_owned()).collect(), style);
     text
+}
+
+/// The driver of a library, what it does by default, and what the library sets otherwise; nothing if none was read.
+pub(super) fn driver(profile: &Profile) -> Option<String> {
+    let driver = profile.driver()?;
+    let own = match &profile.beside_driver()[..] {
+        [] => String::new(),
+        own => format!("; the library sets {}", list(own)),
+    };
+    Some(format!("`{}`, which {}{own} (read in {})", driver.name, driver.words(), driver.files))
+}
+
+/// The version that was newest, and whether it is the one that was read.
+pub(super) fn newest(profile: &Profile) -> String {
+    match profile.newest {
+        None => "not looked up".to_owned(),
+        Some(Newest { version, looked_up_on }) if version == profile.version => {
+            format!("{version}, looked up on {looked_up_on}: the one that was read")
+        }
+        Some(Newest { version, looked_up_on }) => {
+            format!("{version}, looked up on {looked_up_on}: it was not read")
+        }
+    }
 }
 
 /// The lease that it takes if its user says nothing.

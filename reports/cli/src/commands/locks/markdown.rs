@@ -5,7 +5,7 @@
 use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy};
 use doublehold_scenarios::catalog;
 
-use super::library::{languages, lease};
+use super::library::{driver, languages, lease, newest};
 use super::measurements;
 use super::outcome::Outcome;
 use crate::error::CliError;
@@ -70,9 +70,10 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             .iter()
             .for_each(|left_out| text += &format!("- {}.\n", left_out.trim_end_matches('.')));
     }
-    let name = lock.name;
+    let driver = driver(profile).map(|driver| format!(" Its driver here is {driver}."));
+    let (name, driver, newest) = (lock.name, driver.unwrap_or_default(), newest(profile));
     text += &format!(
-        "\nRead on {read_on}: {files}. In the simulator it is the lock `{name}`: `{engine}`, set as this library is. \
+        "\nRead on {read_on}: {files}. Newest version: {newest}.{driver} In the simulator it is the lock `{name}`: `{engine}`, set as this library is. \
          `doublehold locks {name}` lists its switches and defaults.\n\n"
     );
     Ok(text)
