@@ -1,5 +1,5 @@
-//! The stubbornness of a driver: how long it waits for a connection, how often it opens a new connection for a request whose connection broke, how long it
-//! pauses before, and whether it does that for each request or beside them all.
+//! The stubbornness of a driver: how long it waits for a connection, how often it opens a new one for a request whose
+//! connection broke, how long it pauses before, and whether it does that for each request or beside them all.
 //!
 //! A request that is sent again may have been executed before. A `SET … NX` that was finds its own token, and is
 //! answered as if another held the lock.

@@ -31,9 +31,9 @@ pub(super) static POTTERY: Profile = Profile {
     open: &["acquire_limit", "driver", "node_timeout", "transport_retries", "tries", "wait_for"],
     flaws: &[Flaw {
         what: "A late SET reaches its node after the lock was given back, and its key stays there for a lease: if \
-               one more node fails, nobody can have the lock. Shown over a redis-py that sends nothing again, as before \
-               6.0. Version 8 tries to reach the dead node for 4 s in each attempt and in each clean-up, so that the wait \
-               is longer still (`doublehold run pottery/redis-py-8`).",
+               one more node fails, nobody can have the lock. Shown over a redis-py that sends nothing again, as \
+               before 6.0. Version 8 tries to reach the dead node for 4 s in each attempt and in each clean-up, \
+               so that the wait is longer still (`doublehold run pottery/redis-py-8`).",
         scenario: "pottery",
         repaired: "pottery/repaired",
         remedy: Remedy::Option("auto_release_time"),

@@ -19,8 +19,8 @@ pub(super) const REDSYNC: Profile = Profile {
         Switches::new()
             .with("order", "parallel")
             .with("drift_constant", Duration::ZERO)
-            // redsync's own limit is in a context: go-redis does not look at it while it reads, and ends its retries and
-            // its tries to connect by it.
+            // redsync's own limit is in a context: go-redis does not look at it while it reads, and ends its retries
+            // and its tries to connect by it.
             .with("driver", "go-redis-9.22")
             .with("transport_retries", 0_u32)
             .with("reconnect", "at-once")

@@ -3,8 +3,10 @@
 //! An entry that shows the same whatever is done to it shows nothing. Where two things have to change, neither alone
 //! turns the verdict, and that is tested too: otherwise one of them would be the deciding one.
 //!
-//! A scenario and its variant that expect different things are each other's contrast; the others are in `table`.
+//! A scenario and its variant that expect different things are each other's contrast; the others are in `table` and
+//! `drivers`.
 
+mod drivers;
 mod table;
 
 use std::collections::BTreeSet;
@@ -13,6 +15,7 @@ use doublehold_history::Verdicts;
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
+use drivers::DRIVERS;
 use table::{CONTRASTS, Contrast};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -31,6 +34,11 @@ fn is_contrast(one: &Entry, other: &Entry) -> bool {
             .any(|(predicate, expected)| other.expect.get(predicate).is_some_and(|it| it != expected))
 }
 
+/// All that are listed.
+fn contrasts() -> impl Iterator<Item = &'static Contrast> {
+    CONTRASTS.iter().chain(DRIVERS)
+}
+
 /// What an entry comes to with these changes.
 fn verdicts(entry: &str, sets: &[(&str, &str)], seed: u64) -> Verdicts {
     let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -43,7 +51,7 @@ fn every_entry_of_the_catalogue_has_a_contrast() {
     let entries = catalog::entries().expect("the catalogue is well formed");
     let in_its_file = |entry: &&Entry| entries.iter().any(|other| is_contrast(entry, other));
     let known: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    let contrasted: BTreeSet<&str> = CONTRASTS.iter().map(|contrast| contrast.entry).collect();
+    let contrasted: BTreeSet<&str> = contrasts().map(|contrast| contrast.entry).collect();
     let alone = entries.iter().filter(|entry| !contrasted.contains(entry.name.as_str()));
     let alone: Vec<&str> =
         alone.filter(|entry| !in_its_file(entry)).map(|entry| entry.name.as_str()).collect();
@@ -52,7 +60,7 @@ fn every_entry_of_the_catalogue_has_a_contrast() {
         alone.is_empty() && unknown.is_empty(),
         "entries without a contrast: {alone:?}, or contrasts without an entry: {unknown:?}"
     );
-    for Contrast { entry, turns, .. } in CONTRASTS {
+    for Contrast { entry, turns, .. } in contrasts() {
         let expect = &entries.iter().find(|known| known.name == *entry).expect("it is known").expect;
         for (predicate, turned) in *turns {
             let expected = expect.get(predicate).map(|expected| expected.as_str());
@@ -67,7 +75,7 @@ fn every_entry_of_the_catalogue_has_a_contrast() {
 #[test]
 fn the_deciding_switch_flipped_turns_the_verdict() {
     let mut wrong = Vec::new();
-    for Contrast { entry, because, sets, turns } in CONTRASTS {
+    for Contrast { entry, because, sets, turns } in contrasts() {
         for seed in SEEDS {
             let came_to = verdicts(entry, sets, seed);
             let unturned = turns.iter().filter(|(predicate, to)| came_to.get(*predicate).as_str() != *to);
@@ -81,9 +89,7 @@ fn the_deciding_switch_flipped_turns_the_verdict() {
 
 #[test]
 fn of_several_changes_none_alone_turns_the_verdict() {
-    for Contrast { entry, because, sets, turns } in
-        CONTRASTS.iter().filter(|contrast| contrast.sets.len() > 1)
-    {
+    for Contrast { entry, because, sets, turns } in contrasts().filter(|contrast| contrast.sets.len() > 1) {
         for alone in *sets {
             let came_to = verdicts(entry, &[*alone], *SEEDS.start());
             let turned = turns.iter().all(|(predicate, to)| came_to.get(*predicate).as_str() == *to);

@@ -12,7 +12,7 @@ pub(super) struct Contrast {
     pub(super) turns: &'static [(Predicate, &'static str)],
 }
 
-const fn contrast(
+pub(super) const fn contrast(
     entry: &'static str,
     because: &'static str,
     sets: Sets,
@@ -21,7 +21,7 @@ const fn contrast(
     Contrast { entry, because, sets, turns }
 }
 
-const HOLDS: &[(Predicate, &str)] = &[(P1, "holds"), (P2, "holds"), (P3, "holds"), (P4, "holds")];
+pub(super) const HOLDS: &[(Predicate, &str)] = &[(P1, "holds"), (P2, "holds"), (P3, "holds"), (P4, "holds")];
 const VIOLATED: &[(Predicate, &str)] =
     &[(P1, "violated"), (P2, "violated"), (P3, "violated"), (P4, "violated")];
 /// What turns where a deadline that has passed keeps P2 either way.
@@ -125,30 +125,6 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         "watchdog-cut-off/ends-at-first-failure",
         "the task ends",
         &[("lock.renew_stops_on_error", "false")],
-        HOLDS,
-    ),
-    contrast(
-        "pottery/redis-py-8",
-        "a late SET comes after the release",
-        &[("lock.wait_for", "all")],
-        &[(LV, "holds")],
-    ),
-    contrast(
-        "python-redis-lock/redis-py-8",
-        "the signal is gone before the client comes to the list",
-        &[("lock.signal_ttl", "10s")],
-        &[(LV, "holds")],
-    ),
-    contrast(
-        "python-redis-lock-renewal/outage",
-        "the outage is longer than the driver tries",
-        &[("faults.0.for", "2s")],
-        HOLDS,
-    ),
-    contrast(
-        "redlock-py-late-clean-up/redis-py-8",
-        "the clean-up finds its own token",
-        &[("lock.token", "attempt")],
         HOLDS,
     ),
     contrast(
