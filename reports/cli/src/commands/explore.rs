@@ -18,7 +18,7 @@ use doublehold_text::group_digits;
 use doublehold_text::shell;
 
 use self::checkpoint::{Checkpoint, Scenarios};
-use self::render::ExploreOutput;
+use self::render::{ExploreOutput, Source};
 use super::check::apply_changes;
 use super::shared::Search;
 use crate::engine::EngineChoice;
@@ -88,7 +88,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let found = search(arguments, &exploration, &kept, begun, &stopping);
     let warnings = RefCell::new(Warnings::default());
     let kept_in = warnings.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
-    let asked = (arguments.engine, &arguments.asked_targets()[..], arguments.source());
+    let asked = (arguments.engine, &arguments.asked_targets()[..], arguments.source(&scenario));
     let shown = ExploreOutput::gather(&exploration, &found, asked, (folder.as_ref(), &warnings))?;
     let mut warnings = warnings.into_inner();
     warnings.note(output::print(&match arguments.show.format {
@@ -232,10 +232,13 @@ impl Arguments {
     }
 
     /// The name to `run` the scenario by, with changes; `None` for a lock's world, which only files have.
-    fn source(&self) -> Option<Vec<String>> {
+    fn source(&self, scenario: &Scenario) -> Option<Source> {
         let is_lock = doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == self.subject);
-        let sets = self.search.changes.options().map(str::to_owned);
-        (!is_lock).then(|| [self.subject.clone()].into_iter().chain(sets).collect())
+        (!is_lock).then(|| Source {
+            name: self.subject.clone(),
+            sets: self.search.changes.options().map(str::to_owned).collect(),
+            counts_after_faults: scenario.limits.after_faults,
+        })
     }
 
     /// The command that goes on with what a file has.

@@ -66,6 +66,7 @@ single: every placement of at most 1 fault, seed 1
     grant, 1 read, 4 send)
   placements tried: 44; different traces (a fault is in its own, so that not each does anything),
     with the one without faults: 27
+  LV: a wait counts from the end of the last fault, and is too long after 60 s
 
 INCONCLUSIVE: P2 is not decided in 27 runs: the run used up its budget of events (raise
   `limits.events`, or let less happen)
@@ -195,6 +196,33 @@ replay: doublehold run lease-pause --seed 1 --set "faults=[{ at = \"resource's 2
 
 "#]],
     );
+}
+
+/// A search counts waits from the end of the last fault, and the line to paste says so to a scenario that does not.
+#[test]
+fn a_wait_is_counted_from_the_end_of_the_last_fault() {
+    let folder = Folder::new();
+    let scenario = "claim = \"sends again\"\nnodes = { names = [\"A\"] }\nlimits = { obtain_within = \"60s\" }\n\
+                    lock = { algorithm = \"single\", ttl = \"1h\", transport_retries = 3 }\n\
+                    clients = [{ name = \"c1\", program = [\"acquire\", \"release\"] }]\n";
+    folder.write("again.toml", scenario);
+    let search = |kind: &str| {
+        folder.doublehold(&["explore", "again.toml", "--kinds", kind, "--predicate", "LV"]).answer().stdout
+    };
+    let told = "  LV: a wait counts from the end of the last fault, and is too long after 60 s\n";
+    let cut = search("cut");
+    assert!(cut.contains(told) && cut.contains(" tried: LV holds\n"), "{cut}");
+    let reset = search("reset-connections");
+    assert!(reset.contains(told) && reset.contains("VIOLATED: LV\n"), "{reset}");
+    let lines: Vec<&str> = reset.lines().filter(|line| line.contains("doublehold run")).collect();
+    assert!(!lines.is_empty(), "{reset}");
+    for line in lines {
+        let words = shlex::split(line.trim()).expect("a line of a shell");
+        assert!(words.contains(&"limits.after_faults=true".to_owned()), "{line}");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let run = folder.doublehold(&words[1..]).answer().stdout;
+        assert!(run.contains("LV  liveness        violated"), "{run}");
+    }
 }
 
 #[test]

@@ -28,6 +28,11 @@
 //! other seeds: the order in which tasks run at one instant, and what is random in a scenario, is drawn once for each
 //! run from the one seed. With fixed delays that is little; see [`Exploration::is_drawn`].
 //!
+//! # Which waits are too long
+//!
+//! LV counts waits from the end of the last fault of a placement. A node that is down for longer than the bound makes
+//! everybody wait, whatever the lock; what a lock is to be blamed for is that somebody waits on afterwards.
+//!
 //! # What it costs
 //!
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
@@ -35,6 +40,7 @@
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 //!
 //! Decision: "`explore` places faults at steps, and each fault at the host of its step" (docs/decisions/search.md).
+//! Decision: "`explore` counts waits from the end of the last fault" (docs/decisions/search.md).
 
 mod batches;
 mod checkpoint;
@@ -42,13 +48,14 @@ mod example;
 mod findings;
 mod kinds;
 mod place;
+mod ranking;
 mod search;
 mod world;
 
 use std::collections::BTreeMap;
 
 pub use checkpoint::ResumeError;
-use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
+use doublehold_scenarios::model::scenario::{DelayLaw, Limits, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Stepped};
 use doublehold_sim::Seed;
@@ -151,7 +158,7 @@ impl Exploration {
 
 impl<P: Stepped> Exploration<P> {
     /// A search in which placements have at most so many faults of these kinds. Faults and expectations of the scenario
-    /// are left out.
+    /// are left out, and LV counts waits from the end of the last fault, also where the scenario does not.
     ///
     /// # Errors
     ///
@@ -172,6 +179,7 @@ impl<P: Stepped> Exploration<P> {
             weather: None,
             expect: BTreeMap::new(),
             sets: Vec::new(),
+            limits: Limits { after_faults: true, ..scenario.limits },
             ..scenario.clone()
         };
         let prepared = engine.prepare(&bare)?;

@@ -372,15 +372,18 @@ fn a_search_is_drawn_if_anything_in_its_scenario_is() {
     assert_eq!(changes.map(is_drawn), [true; 7]);
 }
 
-/// Of what a scenario says the faults, the weather and the expectations are left out; and there are as many placements
-/// as choices of some of the faults of one.
+/// Of what a scenario says the faults, the weather and the expectations are left out, and waits count from the last
+/// fault; and there are as many placements as choices of some of the faults of one.
 #[test]
 fn a_search_begins_with_the_bare_scenario_and_knows_how_many_placements_there_are() {
     let mut scenario = tiny("single");
     scenario.faults.push(Fault::pause("c1").lasting(Duration::from_secs(1)));
     scenario.weather = Some(preset("hostile").unwrap().weather);
     let with = |faults| Exploration::new(&scenario, &["pause"], faults, SEED).unwrap();
-    assert_eq!(*with(1).scenario(), tiny("single"));
+    let mut bare = tiny("single");
+    assert!(!bare.limits.after_faults);
+    bare.limits.after_faults = true;
+    assert_eq!(*with(1).scenario(), bare);
     let one = with(1).estimate();
     assert_eq!(one, 2 * with(1).steps().len() as u128);
     // Pascal's triangle: what there is without the last of them, and what there is with it.

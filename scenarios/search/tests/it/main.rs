@@ -4,6 +4,7 @@
 
 mod explore;
 mod explore_data;
+mod explore_waits;
 mod libraries;
 mod many;
 mod plans_of_weathers;

@@ -8,10 +8,13 @@ use doublehold_history::Predicate;
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::{Paint, Style};
 use doublehold_scenarios::fault::Fault;
-use doublehold_search::explore::{Exploration, Explored, Group, MinimalPlacements, Place, UndecidedRuns};
+use doublehold_scenarios::scenario::{Limits, Scenario};
+use doublehold_search::explore::{
+    Exploration, Explored, Group, MinimalPlacements, Place, UndecidedRuns, Violations,
+};
 use doublehold_search::shrink::Target;
 use doublehold_text::shell;
-use doublehold_text::{clean, list};
+use doublehold_text::{clean, exact_duration, list};
 use doublehold_text::{group_digits, several};
 use serde::Serialize;
 
@@ -25,6 +28,15 @@ use crate::warnings::Warnings;
 
 /// How many groups of minimal placements are printed for one predicate.
 const MAX_GROUPS: usize = 12;
+
+/// The scenario that was searched, as `run` is to be told of it.
+pub(super) struct Source {
+    pub(super) name: String,
+    /// Its changes, as options.
+    pub(super) sets: Vec<String>,
+    /// Whether it says itself that waits count from the end of the last fault, as a search does.
+    pub(super) counts_after_faults: bool,
+}
 
 /// A search that is over or was stopped.
 #[derive(Serialize)]
@@ -44,6 +56,9 @@ pub(super) struct ExploreOutput {
     kinds: Vec<String>,
     #[serde(skip)]
     kind_words: Vec<&'static str>,
+    /// How LV judges waits, if it was asked for and a bound is stated.
+    #[serde(skip)]
+    waits: Option<String>,
     /// The steps of the run without faults, by their kind.
     steps: BTreeMap<&'static str, u64>,
     /// Whether every placement was tried.
@@ -95,7 +110,7 @@ impl ExploreOutput {
     pub(super) fn gather(
         exploration: &Exploration,
         found: &Explored,
-        (engine, asked, source): (EngineChoice, &[Target], Option<Vec<String>>),
+        (engine, asked, source): (EngineChoice, &[Target], Option<Source>),
         (folder, warnings): (Option<&Scenarios>, &RefCell<Warnings>),
     ) -> Result<ExploreOutput, CliError> {
         let mut steps = BTreeMap::new();
@@ -114,6 +129,7 @@ impl ExploreOutput {
             faults: exploration.faults(),
             kinds: exploration.kinds().descriptions(),
             kind_words: exploration.kinds().chosen_words(),
+            waits: waits(exploration.scenario(), asked),
             steps,
             complete: found.complete,
             placements: found.tried.clone(),
@@ -173,6 +189,7 @@ impl ExploreOutput {
             format!("steps of the run without faults: {all} ({})", steps.join(", ")),
             self.tried_words(),
         ];
+        lines.extend(self.waits.clone());
         if self.random {
             let draw = "delays or the like are random here, and each placement is one draw of them: another \
                         `--seed` may show more";
@@ -241,6 +258,21 @@ impl ExploreOutput {
         }
         sentences
     }
+}
+
+/// `LV: a wait counts from the end of the last fault, and is too long after 60 s`.
+fn waits(scenario: &Scenario, asked: &[Target]) -> Option<String> {
+    let Limits { obtain_within, obtain_free_within, .. } = scenario.limits;
+    let within = obtain_within.map(exact_duration);
+    let free = obtain_free_within.map(|bound| format!("{} if nobody claims the lock", exact_duration(bound)));
+    let bounds: Vec<String> = within.into_iter().chain(free).collect();
+    let is_asked = asked.contains(&Target::Violates(Predicate::LV)) && !bounds.is_empty();
+    is_asked.then(|| {
+        format!(
+            "LV: a wait counts from the end of the last fault, and is too long after {}",
+            bounds.join(", and after ")
+        )
+    })
 }
 
 fn fault_limit(faults: usize) -> String {
@@ -317,8 +349,7 @@ impl Sort {
 struct Examples<'a> {
     exploration: &'a Exploration,
     engine: EngineChoice,
-    /// The name to run the scenario by, with changes.
-    source: Option<Vec<String>>,
+    source: Option<Source>,
     folder: Option<&'a Scenarios>,
     warnings: &'a RefCell<Warnings>,
 }
@@ -332,10 +363,7 @@ impl Examples<'_> {
         let why = |(predicate, it): (Predicate, &UndecidedRuns)| {
             self.exploration.why_undecided(predicate, &it.example)
         };
-        let minimal = found.findings.get(&target).map(|it| &it.minimal).into_iter().flatten();
-        let mut minimal: Vec<(&Group, &MinimalPlacements)> = minimal.collect();
-        // Few faults before many, and of as many the frequent before the rare.
-        minimal.sort_by_key(|(group, it)| (group.len(), std::cmp::Reverse(it.count)));
+        let minimal = found.findings.get(&target).map(Violations::ranked).unwrap_or_default();
         Ok(LookedFor {
             what: name_of(target),
             target,
@@ -363,7 +391,7 @@ impl Examples<'_> {
         let seed = self.exploration.seed();
         let written = folder.map(|folder| folder.write(&scenario.validate()?, seed, self.engine));
         let file = written.and_then(|written| self.warnings.borrow_mut().note(written));
-        let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
+        let replay = self.replay(file.as_deref(), target, places).filter(|_| through_redis_rs);
         Ok(Sort {
             faults: group.iter().map(|(kind, step)| [*kind, *step]).collect(),
             count: minimal.count,
@@ -376,20 +404,22 @@ impl Examples<'_> {
     }
 
     /// `run` of the file that was written, or of what was searched with these faults in it.
-    fn replay(&self, file: Option<&str>, places: &[Place]) -> Option<String> {
+    fn replay(&self, file: Option<&str>, target: Target, places: &[Place]) -> Option<String> {
         let seed = self.exploration.seed();
         let faults = format!("faults={}", self.exploration.as_set(places));
-        match (file, self.source.as_deref()) {
-            (Some(file), _) => Some(scenario_file::command(file, seed, self.engine)),
-            (None, Some([name, sets @ ..])) => {
-                let seed = seed.to_string();
-                let mut line = vec!["doublehold", "run", name, "--seed", &seed];
-                line.extend(self.engine.options());
-                line.extend(sets.iter().map(String::as_str).chain(["--set", &faults]));
-                Some(shell::line(line))
-            }
-            _ => None,
+        if let Some(file) = file {
+            return Some(scenario_file::command(file, seed, self.engine));
         }
+        let Source { name, sets, counts_after_faults } = self.source.as_ref()?;
+        let seed = seed.to_string();
+        let mut line = vec!["doublehold", "run", name, "--seed", &seed];
+        line.extend(self.engine.options());
+        line.extend(sets.iter().map(String::as_str));
+        let is_of_waits = target == Target::Violates(Predicate::LV);
+        let counted = (is_of_waits && !counts_after_faults).then_some(["--set", "limits.after_faults=true"]);
+        line.extend(counted.into_iter().flatten());
+        line.extend(["--set", &faults]);
+        Some(shell::line(line))
     }
 }
 
