@@ -68,6 +68,7 @@ fn report(clients: usize, grants: u64) -> Report {
                 grant: call,
                 client: scenario.clients[client.0 as usize].host,
                 origin: KeyOrigin::Executed,
+                is_token: true,
                 from: TrueNs(at + 5 * MS),
                 until: Some((TrueNs(at + 60 * MS), KeyEnd::Expired)),
             });

@@ -6,6 +6,7 @@ mod own_counter;
 mod own_lock;
 mod own_lock_several;
 mod own_nondeterminism;
+mod own_votes;
 mod own_weather;
 mod own_world;
 mod own_wrong_release;

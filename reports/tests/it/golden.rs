@@ -147,6 +147,7 @@ impl Recording {
                 grant: CallId(grant),
                 client,
                 origin: KeyOrigin::Executed,
+                is_token: true,
                 from: later(from),
                 until,
             });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, Claim, ClientId, EventKind, History, LockId, NodeId, TrueNs, claims};
-use doublehold_scenarios::report::{KeyOrigin, KeySpan};
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use crate::Timeline;
@@ -67,13 +67,22 @@ impl<'a> RunFacts<'a> {
     }
 
     /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its
-    /// key. A replica that has it from its master, or a node that has it from its file, granted nothing.
+    /// key, with its token and until then. A replica that has it from its master, or a node that has it from its file,
+    /// granted nothing; nor did a node that an attempt before had left another token on, or a key that it took back.
     pub fn nodes_of(&self, grant: CallId) -> Vec<HostIndex> {
         let voted = self.run.votes.and_then(|votes| votes.get(&grant)).filter(|voted| !voted.is_empty());
         if let Some(voted) = voted {
             return voted.clone();
         }
-        let set = self.keys_of(grant).iter().filter(|key| key.origin == KeyOrigin::Executed);
+        let granted_at = self.claim(grant).map(|claim| claim.span.from);
+        let is_later = |key: &KeySpan| granted_at.is_some_and(|at| at < key.from);
+        let is_taken_back = |key: &KeySpan| match (key.until, granted_at) {
+            (Some((until, KeyEnd::Deleted)), Some(granted_at)) => until < granted_at,
+            _ => false,
+        };
+        let is_vote = |key: &KeySpan| key.origin == KeyOrigin::Executed && key.is_token;
+        let set = self.keys_of(grant).iter();
+        let set = set.filter(|key| is_vote(key) && !is_later(key) && !is_taken_back(key));
         let nodes: BTreeSet<HostIndex> = set.map(|key| key.node).collect();
         nodes.into_iter().collect()
     }

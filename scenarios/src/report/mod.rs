@@ -145,12 +145,14 @@ pub struct KeySpan {
     pub node: HostIndex,
     /// Whose key it was.
     pub lock: LockId,
-    /// The grant whose token it was.
+    /// The call that set it.
     pub grant: CallId,
     /// The client that asked for that grant.
     pub client: HostIndex,
     /// How the node came by the key.
     pub origin: KeyOrigin,
+    /// False if the call was granted the lock with another token: an attempt before had left this one.
+    pub is_token: bool,
     /// When the key was set.
     pub from: TrueNs,
     /// When it was gone, and why.

@@ -169,6 +169,11 @@ impl Recorder {
         record.keys.take_as_claim(key);
     }
 
+    /// A call is granted its lock with this token, by which one of several that it marked keys with is known again.
+    pub(crate) fn record_token(&self, grant: CallId, token: &[u8]) {
+        self.lock().attribution.record_token(grant, token);
+    }
+
     /// The key of the lock `resource` is called `key`.
     pub(crate) fn names_key(&self, resource: &str, key: &[u8]) {
         let mut guard = self.lock();

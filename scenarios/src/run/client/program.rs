@@ -282,6 +282,7 @@ impl<S: Stage> Client<'_, S> {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.recorder.reading(self.program.client);
+        self.recorder.record_token(grant, lease.token.as_bytes());
         self.note(|client| EventKind::Granted {
             client,
             grant,

@@ -55,8 +55,17 @@ pub(in crate::run) struct Attribution {
     sent: Vec<Vec<Option<Sender>>>,
     /// Where in what a connection carried its requests begin; `None` where nothing is sent twice, and nobody asks.
     begins: Option<Vec<Begins>>,
-    /// The calls that said that they mark their lock's keys like this, with when they said so first; in order of calls.
-    marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
+    /// The calls that said that they mark their lock's keys like this, in order of calls.
+    marks: BTreeMap<LockMark, Vec<Marker>>,
+}
+
+/// A call that said by what it marks its lock's keys.
+struct Marker {
+    /// When it said so first.
+    when: Moment,
+    owner: Owner,
+    /// It was granted the lock with this token, and not with another that it marks keys with as well.
+    granted_with: bool,
 }
 
 /// A call of acquire.
@@ -70,6 +79,8 @@ struct Call {
     granted: bool,
     /// It said what it marks any key with.
     told: bool,
+    /// It said that it marks keys with the token that it was granted the lock with.
+    told_token: bool,
 }
 
 /// Where requests of a connection begin.
@@ -197,10 +208,32 @@ impl Attribution {
         {
             place(&mut self.calls, grant.0).told = true;
             let told = self.marks.entry((lock, mark)).or_default();
-            if let Err(index) = told.binary_search_by_key(&grant, |(_, (_, call))| *call) {
-                told.insert(index, (when, (client, grant)));
+            if let Err(index) = told.binary_search_by_key(&grant, |it| it.owner.1) {
+                told.insert(index, Marker { when, owner: (client, grant), granted_with: false });
             }
         }
+    }
+
+    /// A call was granted the lock with this token.
+    pub(in crate::run) fn record_token(&mut self, call: CallId, token: &[u8]) {
+        let Some(about) = self.calls.get_mut(call.0 as usize) else { return };
+        let Some(lock) = about.lock else { return };
+        let Some(told) = self.marks.get_mut(&(lock, Mark::Value(token.to_vec()))) else { return };
+        if let Ok(index) = told.binary_search_by_key(&call, |it| it.owner.1) {
+            (told[index].granted_with, about.told_token) = (true, true);
+        }
+    }
+
+    /// Whether a key that a call marked like this may hold the token that it was granted the lock with: false if that is
+    /// another one.
+    pub(in crate::run) fn may_be_token(&self, mark: &LockMark, call: CallId) -> bool {
+        let is_known = at(&self.calls, call.0).is_some_and(|call| call.told_token);
+        !is_known || self.marker(mark, call).is_some_and(|it| it.granted_with)
+    }
+
+    fn marker(&self, mark: &LockMark, call: CallId) -> Option<&Marker> {
+        let told = self.marks.get(mark)?;
+        told.binary_search_by_key(&call, |it| it.owner.1).ok().map(|index| &told[index])
     }
 
     /// Whether any lock said that it marks its keys like this.
@@ -210,9 +243,7 @@ impl Attribution {
 
     /// The call, if it said that it marks its keys like this, at any time.
     pub(in crate::run) fn marked_by(&self, mark: &LockMark, call: CallId) -> Option<Owner> {
-        let told = self.marks.get(mark)?;
-        let index = told.binary_search_by_key(&call, |(_, (_, marker))| *marker).ok()?;
-        Some(told[index].1)
+        self.marker(mark, call).map(|it| it.owner)
     }
 
     /// Whether the call may have marked its keys like this, for all that is told by now: it did, or told nothing yet.
@@ -227,25 +258,25 @@ impl Attribution {
 
     /// The only call that said that it marks its keys like this.
     pub(in crate::run) fn only_marker(&self, mark: &LockMark) -> Option<Owner> {
-        match self.marks.get(mark)?[..] {
-            [(_, owner)] => Some(owner),
+        match &self.marks.get(mark)?[..] {
+            [only] => Some(only.owner),
             _ => None,
         }
     }
 
     /// Whether one client's calls alone mark their keys like this.
     pub(in crate::run) fn is_of_one_client(&self, mark: &LockMark) -> bool {
-        let Some([(_, (first, _)), others @ ..]) = self.marks.get(mark).map(Vec::as_slice) else {
+        let Some([first, others @ ..]) = self.marks.get(mark).map(Vec::as_slice) else {
             return false;
         };
-        others.iter().all(|(_, (client, _))| client == first)
+        others.iter().all(|other| other.owner.0 == first.owner.0)
     }
 
     /// The last call that had said so by then, or else the first that did later.
     pub(in crate::run) fn likely_marker(&self, mark: &LockMark, by: Moment) -> Option<Owner> {
         let told = self.marks.get(mark)?;
-        let last = told.iter().rev().find(|(when, _)| *when <= by);
-        last.or_else(|| told.first()).map(|(_, owner)| *owner)
+        let last = told.iter().rev().find(|it| it.when <= by);
+        last.or_else(|| told.first()).map(|it| it.owner)
     }
 }
 

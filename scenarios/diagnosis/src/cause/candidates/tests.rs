@@ -122,6 +122,7 @@ fn an_overrun_is_told_by_when_the_lease_was_over() {
         grant,
         client: HostIndex(0),
         origin: KeyOrigin::Executed,
+        is_token: true,
         from: claim.span.from,
         until: Some((TrueNs(until), how)),
     };

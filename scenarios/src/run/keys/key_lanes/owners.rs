@@ -58,7 +58,8 @@ impl KeyLanes {
             let owner = held.shares.drawn_owner(&held.mark, told);
             let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;
             let (node, client, lock) = (cast.node(node), cast.client(client), held.mark.0);
-            Some(KeySpan { node, lock, grant, client, origin, from: at, until: held.until })
+            let is_token = told.may_be_token(&held.mark, grant);
+            Some(KeySpan { node, lock, grant, client, origin, is_token, from: at, until: held.until })
         };
         self.all.iter().filter_map(span).collect()
     }
