@@ -69,7 +69,8 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
     },
     DriverDefaults {
         name: "go-redis-9.22",
-        files: "go-redis 9.22.0: the same files",
+        files: "go-redis 9.22.0: `init` in options.go, `processWithRetry` in redis.go, `shouldRetry` in error.go, \
+                internal/internal.go, `dialConn` in internal/pool/pool.go",
         connect_timeout: seconds(5),
         request_timeout: seconds(5),
         on_timeout: "reconnect",

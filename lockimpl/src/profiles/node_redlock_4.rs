@@ -40,8 +40,8 @@ pub(super) static NODE_REDLOCK_4: Profile = Profile {
     ],
     flaws: &[Flaw {
         what: "One dead node of three keeps a client out: each attempt waits until the driver gives that node up. \
-               Where connections to it are refused, ioredis does so every 21 attempts to connect, which take 10 s at \
-               first and 42 s later, and by then a lease of 10 s has ended.",
+               Where connections to it are refused, ioredis 5 does so every 21 attempts to connect, which take 10 s \
+               at first and 42 s later, and by then a lease of 10 s has ended.",
         scenario: "node-redlock-4",
         repaired: "node-redlock-4/repaired",
         remedy: Remedy::Option("commandTimeout"),

@@ -45,9 +45,9 @@ pub(super) static REDIS_PLUS_PLUS: Profile = Profile {
         },
         Flaw {
             what: "If one connection breaks when the watcher extends, the extensions end for good, even though \
-                   the other nodes are well. The holder is told by `auto_extend_err_callback`, which is optional, or \
-                   if it asks `locked()`. `unlock()` then returns without a word, and asks no node: keys that are \
-                   left stay until their lease ends.",
+                   the other nodes are well. The holder is told by `auto_extend_err_callback` only, which is optional: \
+                   `unlock()` returns without a word then, and asks no node, so that keys that are left stay until \
+                   their lease ends.",
             scenario: "redis-plus-plus-renewal",
             repaired: "redis-plus-plus-renewal/repaired",
             remedy: Remedy::Option("auto_extend_err_callback"),

@@ -7,7 +7,7 @@ use crate::config::{Flaw, Profile, Ratio, Remedy, Switches};
 
 const FILES: &str = "redisson/redisson 6686397: redisson/src/main/java/org/redisson/RedissonLock.java, \
                      RedissonBaseLock.java, command/CommandAsyncService.java, config/Config.java, \
-                     config/BaseConfig.java; 56bbaa3: renewal/RenewalTask.java";
+                     config/BaseConfig.java, renewal/RenewalTask.java, renewal/LockTask.java";
 
 pub(super) const REDISSON: Profile = Profile {
     name: "redisson",
@@ -75,7 +75,8 @@ pub(super) const REDISSON_REPLICATED: Profile = Profile {
         remedy: Remedy::Code(
             "After `lock()`, write something to the same master in a batch with `sync(2, …)`, \
                               and call `unlock()` unless its `getSyncedSlaves()` is 2: replicas have what came \
-                              before. This was not tried here.",
+                              before. Then ask `isHeldByCurrentThread()`, since a batch that went to a new master \
+                              says nothing of the lock. This was not tried here.",
         ),
     }],
     left_out: LEFT_OUT,
@@ -140,7 +141,8 @@ fn switches() -> Switches {
 const LEFT_OUT: &[&str] = &[
     "The watchdog is there where no lease is asked for: `--set lock.renew_every=none` is a call with one. Its \
      timer is one for all locks of a process, so that the first renewal may come sooner than here.",
-    "`LockRenewalFailureListener`, which is told of a renewal that was an error, if there is one.",
+    "`LockRenewalFailureListener`, a change that was proposed and is in no version that was read: it is told of a \
+     renewal that was an error, and not of a lock that was gone.",
     "An election: who is promoted is what a scenario says.",
     "The key for each release that lets one be sent twice (`redisson_unlock_latch`)",
     "A request is sent again, up to 4 times, as long as it was not written to a connection",

@@ -23,9 +23,7 @@ pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
         lines.push(format!("also found as: {}", also.join(", ")));
     }
     lines.push(format!("its lease: {}", lease(profile)));
-    if let Some(driver) = driver(profile) {
-        lines.push(format!("its driver: {driver}"));
-    }
+    lines.push(format!("its driver: {}", driver(profile)));
     lines.push(format!("a setting of `{engine}`, with {}", settings(profile)));
     let mut text: String = lines.iter().map(|line| wrap(line, "  ", "    ", style.width)).collect();
     text += &part("Known flaws:", flaws(profile), style);
@@ -33,14 +31,16 @@ pub(super) fn page(profile: &Profile, engine: &str, style: &Style) -> String {
     text
 }
 
-/// The driver of a library, what it does by default, and what the library sets otherwise; nothing if none was read.
-pub(super) fn driver(profile: &Profile) -> Option<String> {
-    let driver = profile.driver()?;
+/// The driver of a library, what it does by default, and what the library sets otherwise.
+pub(super) fn driver(profile: &Profile) -> String {
+    let Some(driver) = profile.driver() else {
+        return "none of those that the switch `driver` names".to_owned();
+    };
     let own = match &profile.beside_driver()[..] {
         [] => String::new(),
         own => format!("; the library sets {}", list(own)),
     };
-    Some(format!("`{}`, which {}{own} (read in {})", driver.name, driver.words(), driver.files))
+    format!("`{}`, which {}{own} (read in {})", driver.name, driver.words(), driver.files)
 }
 
 /// The version that was newest, and whether it is the one that was read.

@@ -70,10 +70,9 @@ pub(super) fn section(lock: &Descriptor) -> Result<String, CliError> {
             .iter()
             .for_each(|left_out| text += &format!("- {}.\n", left_out.trim_end_matches('.')));
     }
-    let driver = driver(profile).map(|driver| format!(" Its driver here is {driver}."));
-    let (name, driver, newest) = (lock.name, driver.unwrap_or_default(), newest(profile));
+    let (name, driver, newest) = (lock.name, driver(profile), newest(profile));
     text += &format!(
-        "\nRead on {read_on}: {files}. Newest version: {newest}.{driver} In the simulator it is the lock `{name}`: `{engine}`, set as this library is. \
+        "\nRead on {read_on}: {files}. Newest version: {newest}. Its driver here is {driver}. In the simulator it is the lock `{name}`: `{engine}`, set as this library is. \
          `doublehold locks {name}` lists its switches and defaults.\n\n"
     );
     Ok(text)
