@@ -86,6 +86,7 @@ fn report(clients: usize, grants: u64) -> Report {
         keys,
         votes: BTreeMap::new(),
         extends: BTreeMap::new(),
+        left_out: BTreeMap::new(),
         ended,
         events: 0,
         messages: 0,

@@ -10,7 +10,9 @@ mod finding;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
+use doublehold_history::{
+    EventKind, Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts,
+};
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
@@ -49,6 +51,8 @@ struct Run<'a> {
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     faults: Vec<Fault<'a>>,
+    /// The steps that clients left out because they gave up.
+    left_out: Vec<LeftOut<'a>>,
     /// The cause of the first violation in one sentence, if runs without it have shown that.
     why: Option<String>,
     /// The events of the first violation in one sentence, if its cause is not known.
@@ -88,6 +92,14 @@ struct Overlap {
     from_ns: u64,
     to_ns: u64,
     open_ended: bool,
+}
+
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    client: String,
+    lock: String,
+    at_ns: u64,
+    steps: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -142,6 +154,7 @@ fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
+        left_out: left_out(report),
         why: account.clone().and_then(Account::cause),
         what_happened: account.and_then(Account::order),
         finding: finding::Finding::of(report),
@@ -155,6 +168,28 @@ fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
         true_time_ns: report.ended.0,
         replay,
     }
+}
+
+fn left_out(report: &Report) -> Vec<LeftOut<'_>> {
+    let header = report.history.header();
+    let mut asked = BTreeMap::new();
+    let mut left_out = Vec::new();
+    for event in report.history.events() {
+        match event.what {
+            EventKind::AcquireStarted { client, lock, .. } => drop(asked.insert(client, lock)),
+            EventKind::GaveUp { client, call } => {
+                let steps = report.left_out.get(&call).filter(|steps| !steps.is_empty());
+                left_out.extend(steps.zip(asked.get(&client)).map(|(steps, lock)| LeftOut {
+                    client: header.client(client),
+                    lock: header.lock(*lock),
+                    at_ns: event.at.0,
+                    steps,
+                }));
+            }
+            _ => {}
+        }
+    }
+    left_out
 }
 
 fn verdict_words(verdicts: &Verdicts) -> BTreeMap<&'static str, &'static str> {

@@ -39,6 +39,8 @@ pub(super) struct Facts<'a> {
     places: BTreeMap<HostIndex, usize>,
 }
 
+/// More steps than this tell no better what a client left out.
+const MAX_LEFT_OUT: usize = 6;
 /// More evidence than this proves nothing new to the eye.
 pub(super) const MAX_EVIDENCE: usize = 200;
 
@@ -238,6 +240,17 @@ impl<'a> Facts<'a> {
             format!(" of \"{}\"", self.lock(self.lock_of(call)))
         } else {
             String::new()
+        }
+    }
+
+    /// The steps that a client left out because it gave up a call: `, and leaves out: work 2s, write`.
+    pub(super) fn left_out(&self, call: CallId) -> String {
+        let steps = self.run.left_out.and_then(|all| all.get(&call)).map_or(&[][..], Vec::as_slice);
+        let (told, more) = steps.split_at(steps.len().min(MAX_LEFT_OUT));
+        match more.len() {
+            _ if told.is_empty() => String::new(),
+            0 => format!(", and leaves out: {}", clean(&told.join(", "))),
+            more => format!(", and leaves out: {}, and {more} more", clean(&told.join(", "))),
         }
     }
 

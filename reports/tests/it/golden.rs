@@ -70,6 +70,7 @@ impl Recording {
             keys: Vec::new(),
             votes: BTreeMap::new(),
             extends: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             ended: TrueNs(0),
             events: 1234,
             messages: 321,

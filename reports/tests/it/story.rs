@@ -51,6 +51,36 @@ fn clients_whose_names_are_alike_are_counted_and_the_legend_says_who_is_who() {
     );
 }
 
+/// Who gives up has not done what comes after, and the rounds of its program are over at once.
+#[test]
+fn the_steps_that_a_refused_round_leaves_out_are_told() {
+    let drawn = drawn(
+        "claim = 'two ticks, of which the second asks for another lock as well'\n\
+         lock = { algorithm = 'single', ttl = '50s', name = ['stock', 'orders'] }\n\
+         nodes = { names = ['A'] }\n\
+         clients = [\n\
+           { name = 'c1', program = ['acquire stock', 'work 20s', 'release stock'] },\n\
+           { name = 'c2', start = '1s', rounds = 2, program = ['acquire orders', 'read orders', 'try stock', \
+             'read stock', 'work 1s..2s', 'release stock', 'write orders', 'release orders', 'work 40s'] },\n\
+           { name = 'c3', start = '2s', program = ['try stock', 'release stock'] },\n\
+           { name = 'c4', start = '3s', program = ['try stock', 'work 1s', 'work 2s', 'work 3s', 'work 4s', \
+             'work 5s', 'work 6s', 'work 7s', 'release stock'] },\n\
+         ]\n",
+    );
+    let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    let left =
+        "c2 gives up asking for \"stock\", and leaves out: read stock, work 1s..2s, write orders, work 40s";
+    assert_eq!(flat.matches(left).count(), 2, "{drawn}");
+    assert!(flat.contains("c2 calls release of \"orders\""), "what it has it gives back:\n{drawn}");
+    let nothing = drawn.lines().find(|line| line.contains("c3 gives up")).expect("it is refused");
+    assert!(
+        nothing.ends_with("c3 gives up asking for \"stock\""),
+        "there is nothing to leave out: {nothing}"
+    );
+    let many = "leaves out: work 1s, work 2s, work 3s, work 4s, work 5s, work 6s, and 1 more";
+    assert!(flat.contains(many), "{drawn}");
+}
+
 #[test]
 fn a_fault_of_links_is_drawn_once_however_many_hosts_it_strikes() {
     let drawn = drawn(

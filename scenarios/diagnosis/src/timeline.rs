@@ -31,6 +31,8 @@ pub struct Timeline<'a> {
     pub votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
     /// When each grant's extensions began, where that is known.
     pub extends: Option<&'a BTreeMap<CallId, Vec<TrueNs>>>,
+    /// The steps that a client left out because it gave up a call, where that is known.
+    pub left_out: Option<&'a BTreeMap<CallId, Vec<String>>>,
     /// True time at the end.
     pub ended: TrueNs,
     /// What a release is: a plain DEL, where the lock is told to send one.
@@ -51,6 +53,7 @@ impl<'a> Timeline<'a> {
             keys: &report.keys,
             votes: Some(&report.votes),
             extends: Some(&report.extends),
+            left_out: Some(&report.left_out),
             ended: report.ended,
             release: release(&scenario.lock),
         }
@@ -69,6 +72,7 @@ impl<'a> Timeline<'a> {
             keys: &[],
             votes: None,
             extends: None,
+            left_out: None,
             ended: history.end(),
             release: "release",
         }

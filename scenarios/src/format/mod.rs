@@ -48,6 +48,7 @@ pub use conversions::NoMoment;
 use doublehold_text::{file_duration, shorten};
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
+pub(crate) use program::step_text;
 pub use source::Source;
 pub use source::seed;
 pub use vocabulary::vocabulary;

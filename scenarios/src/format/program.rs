@@ -53,7 +53,7 @@ pub(super) fn read_program(field: &Field<'_>, things: &Things<'_>) -> Result<Vec
 }
 
 /// A step as a file says it: its lock or object is named where there are several.
-pub(super) fn step_text(step: &Step, scenario: &Scenario) -> String {
+pub(crate) fn step_text(step: &Step, scenario: &Scenario) -> String {
     let (locks, objects) = (&scenario.lock.names, &scenario.resource.objects);
     let named = |word: &str, name: Option<&str>, count: usize| match name {
         Some(_) if count == 1 => word.to_owned(),

@@ -46,6 +46,9 @@ pub struct Report {
     pub votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// When each grant's extensions began.
     pub extends: BTreeMap<CallId, Vec<TrueNs>>,
+    /// The steps that a client left out because it gave up a call, as files write them. Releases are not among them:
+    /// what was granted is given back.
+    pub left_out: BTreeMap<CallId, Vec<String>>,
     /// True time at the end.
     pub ended: TrueNs,
     /// How much happened, in the engine's events.

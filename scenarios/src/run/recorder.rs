@@ -53,6 +53,8 @@ struct Record {
     votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// When each grant's extensions began.
     extends: BTreeMap<CallId, Vec<TrueNs>>,
+    /// The place in its client's program of the step at which each call was given up.
+    gave_up_at: BTreeMap<CallId, usize>,
     notes: Vec<String>,
     /// What the code under test said when it panicked.
     panicked: Option<String>,
@@ -75,6 +77,7 @@ pub(crate) struct Recorded {
     pub(crate) history: History,
     pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
     pub(crate) extends: BTreeMap<CallId, Vec<TrueNs>>,
+    pub(crate) gave_up_at: BTreeMap<CallId, usize>,
     pub(crate) notes: Vec<String>,
     pub(crate) panicked: Option<String>,
 }
@@ -93,6 +96,7 @@ impl Recorder {
             keys: LockKeys::default(),
             votes: BTreeMap::new(),
             extends: BTreeMap::new(),
+            gave_up_at: BTreeMap::new(),
             notes: Vec::new(),
             panicked: None,
             closed: false,
@@ -147,6 +151,12 @@ impl Recorder {
         if let Some(deadline) = deadline {
             self.watch_deadline(client, grant, deadline);
         }
+    }
+
+    /// A client asks no more in the call, which is about the step at this place of its program.
+    pub(crate) fn give_up(&self, client: ClientId, call: CallId, place: usize) {
+        self.lock().gave_up_at.insert(call, place);
+        self.note(client, |client| EventKind::GaveUp { client, call });
     }
 
     /// Requests may be sent twice.
@@ -294,6 +304,7 @@ impl Recorder {
             history,
             votes: std::mem::take(&mut record.votes),
             extends: std::mem::take(&mut record.extends),
+            gave_up_at: std::mem::take(&mut record.gave_up_at),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
         }

@@ -22,6 +22,7 @@ fn runs() -> Vec<(Explained, Vec<Value>)> {
         ("failover-before-replication", 1),
         ("fencing-33-34", u64::MAX),
         ("suspend-in-flight", 2),
+        ("setnx-no-expiry", 1),
     ];
     let mut runs: Vec<(Explained, Vec<Value>)> = runs.iter().map(|(name, seed)| run(name, *seed)).collect();
     Arc::make_mut(&mut runs[0].0.report.scenario).id = "SHOP-12".to_owned();
@@ -62,6 +63,17 @@ fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
     let unwritten: Vec<String> =
         rows.flat_map(|cell| words(&format!(" {cell}"))).filter(|name| !written.contains(name)).collect();
     assert!(unwritten.is_empty(), "no run has {unwritten:?}");
+}
+
+/// In c2's round nothing is read or written, and a program that counts rounds sees why.
+#[test]
+fn what_a_client_left_out_is_data() {
+    let (explained, _) = run("setnx-no-expiry", 1);
+    let left_out = &parsed(json::render_run(&explained, ""))["left_out"];
+    let [only] = left_out.as_array().expect("a list").as_slice() else { panic!("{left_out:#}") };
+    let steps = serde_json::json!(["read", "work 1s", "write"]);
+    assert_eq!((&only["client"], &only["lock"], &only["steps"]), (&"c2".into(), &"stock".into(), &steps));
+    assert!(only["at_ns"].as_u64().is_some_and(|at| at > 60_000_000_000), "{only}");
 }
 
 #[test]

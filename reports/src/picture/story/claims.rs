@@ -107,7 +107,8 @@ impl ClaimEvents<'_> {
                     true => format!(" asking for {}", self.facts.the_lock(self.facts.lock_of(*call))),
                     false => String::new(),
                 };
-                self.add_consequence(at, *client, Rank::Effect, &format!("gives up{asking}"));
+                let left_out = self.facts.left_out(*call);
+                self.add_consequence(at, *client, Rank::Effect, &format!("gives up{asking}{left_out}"));
             }
             _ => {}
         }

@@ -78,7 +78,9 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
         }
         EventKind::Died { .. } => format!("{name}'s process is gone"),
         EventKind::Restarted { .. } => format!("{name} runs again, remembering nothing"),
-        EventKind::GaveUp { call, .. } => format!("{name} gives up asking for {}", of(*call)),
+        EventKind::GaveUp { call, .. } => {
+            format!("{name} gives up asking for {}{}", of(*call), facts.left_out(*call))
+        }
         EventKind::Clocks { .. } => return None,
         EventKind::Inconclusive { why } | EventKind::Unattributed { why, .. } => why.clone(),
         EventKind::RunEnded { .. } => "the run ends".to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, EventKind, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan};
-use doublehold_scenarios::scenario::HostIndex;
+use doublehold_scenarios::scenario::{HostIndex, Step};
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
@@ -72,14 +72,8 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+) gives up$",
-        holds: |seen, at, it| {
-            let who = seen.client(&it["who"])?;
-            Some(
-                seen.history(at)
-                    .any(|what| matches!(what, EventKind::GaveUp { client, .. } if *client == who)),
-            )
-        },
+        says: r"^(?<who>\w+) gives up(?:, and leaves out: (?<left>.+?)(?:, and (?<more>\d+) more)?)?$",
+        holds: gives_up,
     },
     Rule { says: r"^(?<who>\w+) sends its write, which is on its way for (?<long>.+)$", holds: long_way },
     Rule {
@@ -283,6 +277,33 @@ fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
 }
 
 /// Fewer nodes than would have been needed gave the key up.
+/// What is left out is all that its program has after a step that asks, but for releases: by their first words, since
+/// files write the rest.
+fn gives_up(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let gave_up =
+        seen.history(at).any(|what| matches!(what, EventKind::GaveUp { client, .. } if *client == who));
+    let told = it.name("left").map_or(Vec::new(), |left| left.as_str().split(", ").collect());
+    let more = it.name("more").map_or(Some(0), |more| more.as_str().parse().ok())?;
+    let word = |step: &Step| match step {
+        Step::Acquire(_) => Some("acquire"),
+        Step::Try(..) => Some("try"),
+        Step::Read(_) => Some("read"),
+        Step::Work(_) => Some("work"),
+        Step::Check(_) => Some("check"),
+        Step::Write(_) => Some("write"),
+        Step::Extend(_) => Some("extend"),
+        Step::Release(_) => None,
+    };
+    let program = &seen.report.scenario.clients[who.0 as usize].program;
+    let asks = (0..program.len()).filter(|place| matches!(program[*place], Step::Acquire(_) | Step::Try(..)));
+    let mut left_out = asks.map(|place| program[place + 1..].iter().filter_map(word).collect::<Vec<_>>());
+    let is_so = |steps: Vec<&str>| {
+        steps.len() == told.len() + more && steps.iter().zip(&told).all(|(step, told)| told.starts_with(step))
+    };
+    Some(gave_up && left_out.any(is_so))
+}
+
 fn no_longer_held(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let learnt = seen.history(at).find_map(|what| match what {

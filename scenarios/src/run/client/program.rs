@@ -105,7 +105,8 @@ impl<S: Stage> Job<S> {
             }
             self.started.store(true, Ordering::Relaxed);
         }
-        let mut client = Client { program: &self.program, recorder: &self.recorder, stage, lock, resource };
+        let (program, recorder) = (&*self.program, &self.recorder);
+        let mut client = Client { program, recorder, stage, lock, resource, place: 0 };
         for _ in 0..plan.rounds {
             if client.round().await.is_err() {
                 self.recorder.inconclusive(format!("{name} lost the resource and gave up"));
@@ -166,6 +167,8 @@ struct Client<'a, S: Stage> {
     stage: S,
     lock: GuardedLock<S>,
     resource: ResourceLink<S>,
+    /// The place in its program of the step that it is at.
+    place: usize,
 }
 
 /// The resource is out of reach: the program cannot go on.
@@ -176,7 +179,8 @@ impl<S: Stage> Client<'_, S> {
         let mut turn = HeldLocks::new();
         let mut stopped = false;
         for (place, step) in self.program.plan.program.iter().enumerate() {
-            self.abandon_what_is_not_needed(&turn, place);
+            self.place = place;
+            self.abandon_what_is_not_needed(&turn);
             // Past a failed try, a failed check or a lock known to be lost, only releases are left to do.
             if stopped && !matches!(step, Step::Release(_)) {
                 continue;
@@ -188,8 +192,7 @@ impl<S: Stage> Client<'_, S> {
             match step {
                 Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, None).await,
                 Step::Try(lock, limit) => {
-                    let limit = limit.unwrap_or(Duration::ZERO);
-                    stopped = !self.acquire(&mut turn, *lock, Some(limit)).await;
+                    stopped = !self.acquire(&mut turn, *lock, Some(limit.unwrap_or_default())).await;
                 }
                 Step::Read(object) => self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
@@ -202,9 +205,9 @@ impl<S: Stage> Client<'_, S> {
         Ok(())
     }
 
-    /// Ends the claims of a thread that is done with a lock before the step at a place, and does not give it back.
-    fn abandon_what_is_not_needed(&self, turn: &HeldLocks, place: usize) {
-        let program = &self.program.plan.program;
+    /// Ends the claims of a thread that is done with a lock before the step it is at, and does not give it back.
+    fn abandon_what_is_not_needed(&self, turn: &HeldLocks) {
+        let (program, place) = (&self.program.plan.program, self.place);
         let is_done = |lock: LockId| is_done_with(program, place, lock, |object| self.lock_of(object));
         let done = turn.iter().filter(|(lock, _)| self.program.is_thread && is_done(**lock));
         let grants = done.flat_map(|(_, held)| held.grants());
@@ -227,8 +230,7 @@ impl<S: Stage> Client<'_, S> {
     /// itself is left to say when a limit has passed. A lock that it holds it takes again. Whether it was granted.
     async fn acquire(&mut self, turn: &mut HeldLocks, lock: LockId, limit: Option<Duration>) -> bool {
         let name = &self.program.lock.names[lock.0 as usize];
-        let patience = limit.unwrap_or(self.program.plan.give_up_after);
-        let patience_ends = self.stage.now().saturating_add(patience);
+        let patience_ends = self.stage.now().saturating_add(limit.unwrap_or(self.program.plan.give_up_after));
         let asks_once = self.program.waits && limit.is_some();
         loop {
             self.mark("acquire").await;
@@ -252,16 +254,13 @@ impl<S: Stage> Client<'_, S> {
                     self.note(|client| EventKind::Refused { client, call: grant, why: why.to_string() })
                 }
                 Acquired::Unknown(why) => {
-                    self.note(|client| EventKind::AcquireUnknown {
-                        client,
-                        call: grant,
-                        why: why.to_string(),
-                    });
+                    let why = why.to_string();
+                    self.note(|client| EventKind::AcquireUnknown { client, call: grant, why });
                 }
             }
             self.mark("refusal").await;
             if asks_once || self.stage.now() >= patience_ends {
-                self.note(|client| EventKind::GaveUp { client, call: grant });
+                self.recorder.give_up(self.program.client, grant, self.place);
                 return false;
             }
             self.sleep(&self.program.plan.retry).await;
@@ -281,7 +280,7 @@ impl<S: Stage> Client<'_, S> {
     async fn record_grant(&self, grant: CallId, lock: LockId, lease: &Grant, within: Option<CallId>) {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
-        let reading = self.recorder.reading(self.program.client);
+        let reading = Some(self.recorder.reading(self.program.client));
         self.recorder.record_token(grant, lease.token.as_bytes());
         self.note(|client| EventKind::Granted {
             client,
@@ -290,7 +289,7 @@ impl<S: Stage> Client<'_, S> {
             token,
             fencing,
             deadline,
-            reading: Some(reading),
+            reading,
             within,
         });
         if let Some(deadline) = deadline {

@@ -1,14 +1,17 @@
 //! What only the end of a run can tell: which faults struck and when they were over, how the run ended, and what that
 //! makes of its history.
 
-use doublehold_history::{EventKind, History, RunOutcome, TrueNs};
+use std::collections::BTreeMap;
+
+use doublehold_history::{CallId, ClientId, EventKind, History, RunOutcome, TrueNs};
 use doublehold_sim::{Outcome, Run, SimTime, Struck};
 use doublehold_text as words;
 use doublehold_text::exact_duration;
 
+use crate::format::step_text;
 use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
-use crate::model::scenario::{HostIndex, Limits, Scenario};
+use crate::model::scenario::{HostIndex, Limits, Scenario, Step};
 use crate::report::FaultReport;
 use crate::report::{Hit, StruckAt};
 use crate::run::clocks;
@@ -21,6 +24,25 @@ pub(in crate::run) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit>
         struck: struck.len() as u64,
     };
     faults.iter().zip(struck).map(hit).collect()
+}
+
+/// What clients left out because they gave up calls, each at the step at a place of its program: all steps after it but
+/// releases.
+pub(in crate::run) fn left_out(
+    scenario: &Scenario,
+    history: &History,
+    gave_up_at: &BTreeMap<CallId, usize>,
+) -> BTreeMap<CallId, Vec<String>> {
+    let steps = |client: ClientId, place: usize| {
+        let program = scenario.clients[client.0 as usize].program.iter().skip(place + 1);
+        let left_out = program.filter(|step| !matches!(step, Step::Release(_)));
+        left_out.map(|step| step_text(step, scenario)).collect()
+    };
+    let given_up = history.events().iter().filter_map(|event| match event.what {
+        EventKind::GaveUp { client, call } => Some((call, steps(client, *gave_up_at.get(&call)?))),
+        _ => None,
+    });
+    given_up.collect()
 }
 
 /// Each fault once for every time that it struck, and once without times if it never did.

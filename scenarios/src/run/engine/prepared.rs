@@ -13,7 +13,7 @@ use doublehold_history::{Header, TrueNs, Verdicts, figures, judge};
 use doublehold_sim::{Keep, PlannedFault, Record, Seed, SimTime};
 
 use super::check::{PrepareError, check};
-use super::closing::{close_history, fault_reports, faults_over, hits, limit_met, outcome};
+use super::closing::{close_history, fault_reports, faults_over, hits, left_out, limit_met, outcome};
 use super::executor::{Executed, Executor, Orders};
 use super::header::header;
 use super::signal::Signal;
@@ -251,13 +251,14 @@ impl PreparedSim {
 
     fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { executed: Executed { run, recorder, recorded, .. }, verdicts } = done;
-        let Recorded { history, votes, extends, mut notes, panicked } = recorded;
+        let Recorded { history, votes, extends, gave_up_at, mut notes, panicked } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),
             seed,
             engine: self.engine,
             verdicts,
+            left_out: left_out(&self.scenario, &history, &gave_up_at),
             history,
             faults: fault_reports(&self.scenario, &self.cast, &run.faults),
             keys: recorder.spans(),
