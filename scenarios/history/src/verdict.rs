@@ -31,8 +31,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// How many pieces of evidence a verdict carries before it says that there are more. A history of n
-    /// claims can hold n² overlaps; the first hundred thousand convince.
-    pub const MAX_EVIDENCE: usize = 100_000;
+    /// claims can hold n² overlaps. So many convince, and take 5 MB.
+    pub const MAX_EVIDENCE: usize = 25_000;
 
     /// `holds`, `violated` or `inconclusive`.
     pub fn as_str(&self) -> &'static str {

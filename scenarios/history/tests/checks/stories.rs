@@ -566,7 +566,7 @@ fn evidence_is_listed_up_to_a_limit_and_says_so() {
     let evidence = verdict.evidence();
     assert_eq!(evidence.len(), Verdict::MAX_EVIDENCE + 1);
     let last = evidence.last().map(|it| it.sentence(history.header()));
-    assert_eq!(last.as_deref(), Some("P1 was violated more often than the 100000 times listed"));
+    assert_eq!(last.as_deref(), Some("P1 was violated more often than the 25000 times listed"));
 }
 
 #[test]
