@@ -127,6 +127,7 @@ impl Prepared for Book {
             keys: Vec::new(),
             votes: [].into(),
             extends: [].into(),
+            left_out: [].into(),
             ended: lived.ended,
             events: lived.history.events().len() as u64,
             messages: 0,

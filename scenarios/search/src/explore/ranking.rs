@@ -1,10 +1,10 @@
 //! The order in which groups of minimal placements are told: what takes the least first, and each kind of fault once
 //! before any comes again.
 //!
-//! Few faults come before many. Of as many, the groups with the same kinds of faults are put in turns, the most frequent
-//! step of each in the first, so that a crash at six kinds of steps does not hide what a reset does. In one turn the
-//! gentlest kinds come first: they leave every process and its data alone, so they happen the most and say the most
-//! about a lock.
+//! Few faults come before many. Of as many, the groups with the same kinds of faults are put in turns, the most
+//! frequent step of each in the first, so that a crash at six kinds of steps does not hide what a reset does. In one
+//! turn the gentlest kinds come first: they leave every process and its data alone, so they happen the most and say the
+//! most about a lock.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
