@@ -59,6 +59,7 @@ const PEAK: &str = "peak kB:";
 
 /// Makes the run that the environment names, and says how much memory the process had at most.
 #[test]
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
 fn the_child_of_a_memory_test_makes_its_run() {
     let (Ok(text), Ok(limits)) = (std::env::var(SCENARIO), std::env::var(LIMITS)) else { return };
     let text = format!("{text}\n[limits]\ntime = \"1h\"\n{limits}\n");
