@@ -206,10 +206,11 @@ impl Tally {
         self.coverage.merge(&coverage);
     }
 
-    /// Why no run showed anything of a predicate, if so: the thing that never happened.
+    /// Why no run that was decided showed anything of a predicate, if so: the thing that never happened.
     pub fn never_seen(&self, predicate: Predicate) -> Option<&str> {
-        let (runs, why) = self.predicates.get(&predicate)?.not_seen.as_ref()?;
-        (*runs == self.runs).then_some(why)
+        let count = self.predicates.get(&predicate)?;
+        let (runs, why) = count.not_seen.as_ref()?;
+        (count.violated == 0 && *runs == count.holds).then_some(why)
     }
 
     /// Count of a predicate: how often it came to what.

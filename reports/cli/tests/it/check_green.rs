@@ -246,3 +246,45 @@ fn every_field_of_a_search_is_explained_and_every_row_is_a_field() {
     let unwritten: Vec<String> = named.filter(|name| !written.contains(name)).collect();
     assert!(unwritten.is_empty(), "no search has {unwritten:?}");
 }
+
+/// Two that take turns, and neither reads nor writes. Some runs end before they are decided.
+const UNREAD: &str = r#"
+claim = "turns without a resource"
+lock = { algorithm = "single", ttl = "10s" }
+nodes = { names = ["A"] }
+[[clients]]
+name = "c1"
+program = ["acquire", "work 1s", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "work 1s", "release"]
+[limits]
+time = "1m"
+"#;
+
+#[test]
+fn what_no_run_saw_is_skipped_beside_runs_that_are_undecided() {
+    let folder = Folder::new();
+    folder.write("unread.toml", UNREAD);
+    let runs = ["unread.toml", "--weather", "calm", "--runs", "400", "--set", "limits.events=345"];
+    let search = checked(&folder, &runs);
+    let counted = &search["predicates"]["P3"];
+    assert!(
+        counted["undecided"].as_u64() > Some(0) && counted["violated"] == 0,
+        "some are undecided: {counted}"
+    );
+    let (status, text) = check(&folder, &runs);
+    assert!(text.contains("P3 is skipped: nothing was read or written"), "{text}");
+    assert_eq!(status, 0, "{text}");
+}
+
+#[test]
+fn what_a_scenario_states_as_not_seen_is_skipped() {
+    let folder = Folder::new();
+    folder.write("stated.toml", &format!("expect = {{ P3 = \"not-seen\", P4 = \"not-seen\" }}\n{UNREAD}"));
+    let (status, text) = check(&folder, &["stated.toml", "--weather", "calm", "--runs", "20"]);
+    assert_eq!(status, 0, "{text}");
+    folder.write("wanted.toml", &format!("expect = {{ P3 = \"holds\" }}\n{UNREAD}"));
+    let (status, text) = check(&folder, &["wanted.toml", "--weather", "calm", "--runs", "20"]);
+    assert_eq!(status, 3, "{text}");
+}
