@@ -157,7 +157,9 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
         };
         others(switch).into_iter().map(change).collect::<Vec<_>>()
     };
-    let meant = lock.switches.iter().filter(|switch| !switch.is_idle(chosen));
+    // A driver is many settings at once, which are tried one by one, and another one may be of another language.
+    let is_meant = |switch: &&Switch| switch.name != "driver" && !switch.is_idle(chosen);
+    let meant = lock.switches.iter().filter(is_meant);
     meant.flat_map(with).chain(omit_switches(scenario, lock)).collect()
 }
 
