@@ -344,10 +344,10 @@ impl Recorder {
         let moment = record.moment();
         let by = Circumstances { node, database, lock, origin, sender, client, at, moment };
         record.keys.record_change(lock, sender.map(|sender| sender.call));
-        let (whole, before) = (record.keys.is_claim(change.key), record.lanes.bytes());
+        let whole = record.keys.is_claim(change.key);
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
         let (touches, waits) = record.lanes.apply_change(by, change, known);
-        self.witness.keeps(record.lanes.bytes() - before);
+        self.witness.keeps(record.lanes.growth());
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
             record

@@ -36,13 +36,17 @@ impl Violations {
         let mut groups: Vec<_> = self.minimal.iter().collect();
         groups.sort_by_key(|(_, it)| Reverse(it.count));
         let mut turns: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        groups.sort_by_cached_key(|(group, _)| {
+        let place = |(group, minimal): (_, _)| {
+            let group: &Group = group;
             let strengths: Vec<usize> = group.iter().map(|(kind, _)| strength(kind)).collect();
             let turn = turns.entry(strengths.clone()).or_default();
             *turn += 1;
-            (group.len(), *turn, strengths)
-        });
-        groups
+            ((group.len(), *turn, strengths), (group, minimal))
+        };
+        // In a list first: a sort asks for keys in an order of its own.
+        let mut placed: Vec<_> = groups.into_iter().map(place).collect();
+        placed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        placed.into_iter().map(|(_, told)| told).collect()
     }
 }
 

@@ -54,7 +54,7 @@ pub(in crate::run) struct Touch {
     shares: Shares,
     pub(in crate::run) how: ClaimChange,
     /// Calls with a share that had a claim then, or might yet be granted one.
-    pub(in crate::run) live: Vec<CallId>,
+    pub(in crate::run) live: Box<[CallId]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,12 +130,16 @@ pub(in crate::run) struct KeyLanes {
     shares_kept: usize,
     /// How many calls were written down as those that might have been harmed.
     live_kept: usize,
+    /// Bytes of all this that [`KeyLanes::growth`] has told.
+    bytes_told: u64,
 }
 
 impl KeyLanes {
-    /// Counted bytes of what is remembered.
-    pub(in crate::run) fn bytes(&self) -> u64 {
-        memory_budget::stretches(self.all.len()) + memory_budget::shares(self.shares_kept, self.live_kept)
+    /// Counted bytes of what is remembered since this was asked last.
+    pub(in crate::run) fn growth(&mut self) -> u64 {
+        let bytes = memory_budget::stretches(self.all.len())
+            + memory_budget::shares(self.shares_kept, self.live_kept);
+        bytes - std::mem::replace(&mut self.bytes_told, bytes)
     }
 
     /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
@@ -169,9 +173,10 @@ impl KeyLanes {
             };
             let how = how.or_else(|| intrudes.then(|| ClaimChange::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
-            let live: Vec<CallId> = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
-            self.live_kept += live.len();
             if let Some(how) = how {
+                let live: Box<[CallId]> =
+                    shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
+                self.live_kept += live.len();
                 // Most changes touch one claim, and each is kept: room for four would be most of what a run takes.
                 touches.reserve_exact(1);
                 touches.push(Touch { claim: open, is_of_a_field, shares, how, live });

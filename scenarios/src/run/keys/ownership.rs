@@ -17,6 +17,9 @@
 //! Decision: "A call may take over an existing key while it acquires, but not after its grant"
 //! (docs/decisions/locks.md).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use doublehold_history::{CallId, ClientId};
@@ -140,17 +143,26 @@ impl Share {
         Some(Share { taker, ..*self })
     }
 
-    /// Adds a later share of past calls, if it is of the same client and came about alike.
-    fn absorb(&mut self, later: &Share) -> bool {
-        let (Taker::Past(client, first, _), Taker::Past(other, _, last)) = (self.taker, later.taker) else {
+    /// Adds another share of past calls, if it is of the same client and came about alike. It may be of an earlier call,
+    /// whose command was under way for longer.
+    fn absorb(&mut self, other: &Share) -> bool {
+        let (Taker::Past(client, first, last), Taker::Past(its, from, to)) = (self.taker, other.taker) else {
             return false;
         };
-        let is_alike = client == other && self.way == later.way;
+        let is_alike = client == its && self.way == other.way;
         if is_alike {
-            self.taker = Taker::Past(client, first, last);
-            self.count = self.count.saturating_add(later.count);
+            self.taker = Taker::Past(client, first.min(from), last.max(to));
+            self.count = self.count.saturating_add(other.count);
         }
         is_alike
+    }
+
+    /// Whether a share of past calls may be added to one that is before this: not across what was set, which makes all
+    /// before it mean nothing, nor across a call of the same client that stays by itself.
+    fn lets_by(&self, past: &Share, told: &Attribution) -> bool {
+        let is_same = |call, client| told.client_of(call) == Some(client);
+        let stays_between = matches!((self.taker, past.taker), (Taker::Call(call), Taker::Past(client, ..)) if is_same(call, client));
+        self.way != ShareKind::Set && !stays_between
     }
 
     /// Whether the claim is drawn as its call's.
@@ -193,9 +205,8 @@ impl Shares {
         for share in old {
             let past = share.as_past(mark, told, claimants);
             let is_absorbed = past.is_some_and(|past| {
-                // What is set makes all before it mean nothing, so nothing is moved across it.
-                let since_set = folded.iter_mut().rev().take_while(|it| it.way != ShareKind::Set);
-                since_set.into_iter().any(|it| it.absorb(&past))
+                let mut near = folded.iter_mut().rev().take_while(|it| it.lets_by(&past, told));
+                near.any(|it| it.absorb(&past))
             });
             if !is_absorbed {
                 folded.push(past.unwrap_or(*share));
