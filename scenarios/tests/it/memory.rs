@@ -51,6 +51,19 @@ const IMPATIENT: &str = r#"
     retry = "0ms"
 "#;
 
+/// A holder that takes its lock again and again, of which each grant rests on a key that it found on a node.
+const FOUND: &str = r#"
+    claim = "each grant finds a key that an earlier one took"
+    lock = { algorithm = "redisson-redlock", ttl = "100h" }
+    nodes = { names = ["A", "B", "C"] }
+    faults = [{ kind = "cut", from = "c1", to = "A", at = "c1's grant" }]
+    [[clients]]
+    name = "c1"
+    program = ["acquire"]
+    rounds = 100_000
+    give_up_after = "10h"
+"#;
+
 /// What a child makes a run of, and the limits that it sets.
 const SCENARIO: &str = "MEMORY_TEST_SCENARIO";
 const LIMITS: &str = "MEMORY_TEST_LIMITS";
@@ -99,6 +112,13 @@ fn a_run_takes_no_more_memory_than_its_limit_and_what_a_process_takes_anyway() {
             assert!(peak < (limit + 50) * 1024, "{peak} kB of {limit} MiB, {events} events:{scenario}");
         }
     }
+}
+
+#[test]
+fn what_a_grant_found_counts_as_memory() {
+    let limits = "events = 10_000_000\nmemory = \"256MiB\"";
+    let Some((peak, events)) = peak_of(FOUND, limits) else { return };
+    assert!(peak < (256 + 50) * 1024, "{peak} kB of 256 MiB, {events} events");
 }
 
 #[test]
