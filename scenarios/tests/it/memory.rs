@@ -75,7 +75,7 @@ const PEAK: &str = "peak kB:";
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 fn the_child_of_a_memory_test_makes_its_run() {
     let (Ok(text), Ok(limits)) = (std::env::var(SCENARIO), std::env::var(LIMITS)) else { return };
-    let text = format!("{text}\n[limits]\ntime = \"1h\"\n{limits}\n");
+    let text = format!("{text}\n[limits]\n{limits}\n");
     let source = Source { name: "memory".into(), file: "memory.toml".into(), text, ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
     let report = SimEngine.run(&scenario, 1);
@@ -107,7 +107,7 @@ fn peak_kb() -> Option<u64> {
 fn a_run_takes_no_more_memory_than_its_limit_and_what_a_process_takes_anyway() {
     for scenario in [COUNTED_UP, NEVER_RELEASED, IMPATIENT] {
         for limit in [16, 64] {
-            let limits = format!("events = 10_000_000\nmemory = \"{limit}MiB\"");
+            let limits = format!("time = \"1h\"\nevents = 10_000_000\nmemory = \"{limit}MiB\"");
             let Some((peak, events)) = peak_of(scenario, &limits) else { return };
             assert!(peak < (limit + 50) * 1024, "{peak} kB of {limit} MiB, {events} events:{scenario}");
         }
@@ -116,15 +116,15 @@ fn a_run_takes_no_more_memory_than_its_limit_and_what_a_process_takes_anyway() {
 
 #[test]
 fn what_a_grant_found_counts_as_memory() {
-    let limits = "events = 10_000_000\nmemory = \"256MiB\"";
+    let limits = "time = \"1000h\"\nevents = 10_000_000\nmemory = \"256MiB\"";
     let Some((peak, events)) = peak_of(FOUND, limits) else { return };
     assert!(peak < (256 + 50) * 1024, "{peak} kB of 256 MiB, {events} events");
 }
 
 #[test]
 fn memory_grows_with_events_and_not_with_their_square() {
-    let few = peak_of(COUNTED_UP, "events = 100_000");
-    let many = peak_of(COUNTED_UP, "events = 400_000");
+    let few = peak_of(COUNTED_UP, "time = \"1h\"\nevents = 100_000");
+    let many = peak_of(COUNTED_UP, "time = \"1h\"\nevents = 400_000");
     let Some(((few, _), (many, events))) = few.zip(many) else { return };
     assert!(events > 250_000, "{events} events");
     // Four times the events; a square would be sixteen times what grows.
