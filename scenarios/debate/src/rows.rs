@@ -60,12 +60,17 @@ impl ClaimRow<'_> {
         })
     }
 
-    /// Refuses a finding that the runs contradict: an attack that does not refute, or a sentence that is silent about
-    /// one side of what came out.
+    /// Refuses a finding that the runs contradict: an attack that came out otherwise or does not refute, or a sentence
+    /// that is silent about one side of what came out.
     fn check_finding(&self) -> Result<(), Refused> {
-        let mut attacks = self.outcomes.iter().filter(|outcome| outcome.case.is_attack());
-        if let Some(failed) = attacks.find(|attack| !attack.as_expected() || !self.is_refutation(attack)) {
-            return Err(Refused::Broader { scenario: failed.case.setup().scenario.clone() });
+        for attack in self.outcomes.iter().filter(|outcome| outcome.case.is_attack()) {
+            let scenario = || attack.case.setup().scenario.clone();
+            if !attack.as_expected() {
+                return Err(Refused::AttackMissed { scenario: scenario() });
+            }
+            if !self.is_refutation(attack) {
+                return Err(Refused::Broader { scenario: scenario() });
+            }
         }
         let when = self.claim.finding.as_ref().and_then(|finding| finding.when.as_deref());
         let Some(when) = when else { return Ok(()) };
@@ -241,6 +246,13 @@ enum Refused {
          once, or state the side under `not_seen`"
     )]
     Hollow { scenario: String, value: String },
+    #[error(
+        "`{scenario}` at {value} shows something of the predicate, and `not_seen` says nothing is seen there: leave \
+         out `not_seen`"
+    )]
+    SeenAfterAll { scenario: String, value: String },
+    #[error("its attack `{scenario}` did not come out as predicted: correct its `expect`")]
+    AttackMissed { scenario: String },
     #[error("its attack `{scenario}` refutes nothing: the finding holds there too, so widen its `scope`")]
     Broader { scenario: String },
     #[error("of {predicate} it came out {word} somewhere, and its `when` does not say where")]
@@ -304,11 +316,19 @@ fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
                 let reports: Vec<Report> = (1..=seeds).map(|seed| prepared.run(seed)).collect();
                 Ok::<_, Refused>(Side::from_runs(threshold.predicate, &reports))
             })?;
-            if let Err(NoFlip::Hollow { value, .. }) = flip {
-                let scenario = threshold.setup.scenario.clone();
-                return Err(Refused::Hollow { scenario, value: threshold.number(value) });
+            let scenario = || threshold.setup.scenario.clone();
+            match flip {
+                Err(NoFlip::Hollow { value }) => {
+                    return Err(Refused::Hollow { scenario: scenario(), value: threshold.number(value) });
+                }
+                Err(NoFlip::SeenAfterAll { value }) => {
+                    return Err(Refused::SeenAfterAll {
+                        scenario: scenario(),
+                        value: threshold.number(value),
+                    });
+                }
+                flip => Measured::Flip(threshold, flip),
             }
-            Measured::Flip(threshold, flip)
         }
         DebateCase::Measure(measure) => {
             let runs = runs(&measure.setup, seeds)?;

@@ -7,7 +7,8 @@
 //!
 //! A probe can be hollow: nothing is violated where nobody is granted the lock, or where no two clients want it at
 //! once. So *holds* is said only of runs that show something of the predicate ([`Side::NotSeen`]), and a threshold
-//! with an end that shows nothing, and does not say so, is an error.
+//! with an end that shows nothing, and does not say so, is an error. So is one that says so of an end at which
+//! something is seen.
 
 use std::collections::BTreeSet;
 
@@ -116,6 +117,11 @@ pub enum NoFlip {
         /// The end.
         value: i64,
     },
+    /// The threshold says that an end shows nothing of the predicate, and it shows something.
+    SeenAfterAll {
+        /// The end.
+        value: i64,
+    },
 }
 
 /// Looks for the flip.
@@ -134,8 +140,11 @@ pub(crate) fn find<E>(
     let (below, above) = (ask(low)?, ask(high)?);
     let is_stated = |side| threshold.not_seen.as_ref().is_some_and(|stated| stated.side == side);
     for (value, side, end) in [(low, below, Ends::Below), (high, above, Ends::Above)] {
-        if (side == Side::NotSeen) != is_stated(end) {
-            return Ok(Err(NoFlip::Hollow { value }));
+        match (side, is_stated(end)) {
+            (Side::NotSeen, false) => return Ok(Err(NoFlip::Hollow { value })),
+            (Side::Holds | Side::Violated, true) => return Ok(Err(NoFlip::SeenAfterAll { value })),
+            // Of a mixed end the seeds disagree, which is told below.
+            (Side::NotSeen, true) | (Side::Holds | Side::Violated, false) | (Side::Mixed, _) => {}
         }
     }
     let alike = below == above;
@@ -271,7 +280,10 @@ mod tests {
         };
         let flip = Flip { below: Side::Violated, above: Side::NotSeen, last: 499, first: 500 };
         assert_eq!(found(&stated(Ends::Above)), Ok(flip));
-        assert_eq!(found(&stated(Ends::Below)), Err(NoFlip::Hollow { value: 0 }), "there it is seen");
+        assert_eq!(found(&stated(Ends::Below)), Err(NoFlip::SeenAfterAll { value: 0 }));
+        let mixed_from = |value: i64| if value < 500 { Side::Violated } else { Side::Mixed };
+        let mixed = find::<()>(&stated(Ends::Above), |value| Ok(mixed_from(value))).unwrap();
+        assert_eq!(mixed, Err(NoFlip::Ends([Side::Violated, Side::Mixed])));
     }
 
     #[test]

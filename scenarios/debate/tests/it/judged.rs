@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use doublehold_debate::{
-    DebateCase, DebateClaim, Measured, Prediction, Says, VerdictCount, cases, claims, rows, tallies,
+    DebateCase, DebateClaim, Ends, Measured, NotSeen, Prediction, Says, VerdictCount, cases, claims, rows,
+    tallies,
 };
 use doublehold_history::Predicate;
 
@@ -73,18 +74,57 @@ fn every_attack_refutes_what_the_finding_would_be_without_its_scope() {
     rows(&chosen, jobs, || {}).unwrap();
 }
 
+fn refusal(planted: &DebateClaim) -> String {
+    rows(&[planted], NonZeroUsize::MIN, || {}).unwrap_err().to_string()
+}
+
 #[test]
-fn an_attack_that_refutes_nothing_is_told() {
+fn an_attack_that_missed_its_own_prediction_is_told() {
     let claims = claims().unwrap();
     let mut planted = only_attacks(claim(&claims, "L2"));
     if let Ok([DebateCase::Run(attack), ..]) = planted.cases.as_deref_mut() {
         attack.expect = [(Predicate::P2, Prediction::Holds)].into();
     }
-    let error = rows(&[&planted], NonZeroUsize::MIN, || {}).unwrap_err().to_string();
+    let told = "L2: its attack `suspend-in-flight` did not come out as predicted: correct its `expect`";
+    assert_eq!(refusal(&planted), told);
+}
+
+/// The same run inside the scope: the finding holds for the attack, too.
+#[test]
+fn an_attack_that_refutes_nothing_is_told() {
+    let claims = claims().unwrap();
+    let mut planted = only_attacks(claim(&claims, "L2"));
+    if let Ok(cases) = &mut planted.cases {
+        let mut inside = cases[0].clone();
+        if let DebateCase::Run(run) = &mut inside {
+            run.is_attack = false;
+        }
+        cases.push(inside);
+    }
     assert_eq!(
-        error,
+        refusal(&planted),
         "L2: its attack `suspend-in-flight` refutes nothing: the finding holds there too, so widen its `scope`"
     );
+}
+
+/// Of R6, nothing is seen above: c1 is refused there. Below it is not.
+#[test]
+fn an_end_that_is_not_as_the_threshold_states_is_refused_with_its_own_way_out() {
+    let claims = claims().unwrap();
+    let with = |stated: Option<Ends>| {
+        let mut planted = claim(&claims, "R6").clone();
+        let cases = planted.cases.as_mut().unwrap();
+        cases.retain(|case| matches!(case, DebateCase::Threshold(threshold) if threshold.not_seen.is_some()));
+        let DebateCase::Threshold(threshold) = &mut cases[0] else { unreachable!("only those are left") };
+        threshold.not_seen = stated.map(|side| NotSeen { side, why: "c1 is refused".to_owned() });
+        refusal(&planted)
+    };
+    let seen = "R6: `min-replicas/too-soon` at 14000ms shows something of the predicate, and `not_seen` says nothing \
+                is seen there: leave out `not_seen`";
+    assert_eq!(with(Some(Ends::Below)), seen);
+    let hollow = "R6: `min-replicas/too-soon` at 19000ms shows nothing of the predicate: choose an end at which two \
+                  clients want the lock at once, or state the side under `not_seen`";
+    assert_eq!(with(None), hollow);
 }
 
 /// T6 is confirmed where the pause comes before the look, and refuted where it comes after.

@@ -95,6 +95,9 @@ fn no_flip_words(threshold: &Threshold, why: &NoFlip) -> String {
         NoFlip::Hollow { value } => {
             format!("nothing is seen of {predicate} at {}", threshold.number(*value))
         }
+        NoFlip::SeenAfterAll { value } => {
+            format!("something is seen of {predicate} at {}", threshold.number(*value))
+        }
     }
 }
 
