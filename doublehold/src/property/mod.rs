@@ -88,7 +88,8 @@ pub struct Property<E: TakesLocks = OwnLocks> {
     name: String,
     lock: &'static str,
     locks: Registry<SimEnv>,
-    holds: Vec<Predicate>,
+    /// `None` if nobody has named any: then all, and of those at the end what a case showed something of.
+    holds: Option<Vec<Predicate>>,
     cases: u64,
     regressions: Option<PathBuf>,
     patience: Duration,
@@ -111,17 +112,17 @@ impl<E: TakesLocks> Property<E> {
             name,
             lock: descriptor.name,
             locks: builtin_locks().with(lock),
-            holds: Predicate::ALL.to_vec(),
+            holds: None,
             cases: CASES,
             regressions: Some(regressions),
             patience: PATIENCE,
         }
     }
 
-    /// What is to hold: all predicates that a case shows something of, if nothing is said. A panic of the lock breaks
-    /// it in any case.
+    /// The predicates that are to hold. If none are named, these are all that a case shows something of; one that is
+    /// named has to be seen. A panic of the lock breaks the property in any case.
     pub fn holds(self, predicates: &[Predicate]) -> Property<E> {
-        Property { holds: predicates.to_vec(), ..self }
+        Property { holds: Some(predicates.to_vec()), ..self }
     }
 
     /// How many cases are drawn, 256 if nothing is said. The variable `DOUBLEHOLD_CASES` overrides it.
@@ -208,17 +209,23 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
                 None => Some(self.shrink_case(&engine, cases, number, number.0 - replayed)?),
             },
         };
-        let Property { name, lock, mut holds, .. } = self;
-        // Of all predicates, which nobody named, only what was seen counts.
-        if holds == Predicate::ALL && tally.grants > 0 {
-            holds.retain(|predicate| tally.never_seen(*predicate).is_none());
+        let mut asked = self.predicates().to_vec();
+        // Of what nobody named, only what was seen counts.
+        if self.holds.is_none() && tally.grants > 0 {
+            asked.retain(|predicate| tally.never_seen(*predicate).is_none());
         }
-        Ok(Tested { name, lock, asked: holds, replayed, draws: (draws.cases, draws.seed), tally, broken })
+        let Property { name, lock, .. } = self;
+        Ok(Tested { name, lock, asked, replayed, draws: (draws.cases, draws.seed), tally, broken })
+    }
+
+    /// The predicates that are looked for in each case.
+    fn predicates(&self) -> &[Predicate] {
+        self.holds.as_deref().unwrap_or(&Predicate::ALL)
     }
 
     /// The first case that breaks it.
     fn first(&self, tally: &Tally) -> Option<Seed> {
-        let violated = self.holds.iter().filter_map(|predicate| tally.count(*predicate).first);
+        let violated = self.predicates().iter().filter_map(|predicate| tally.count(*predicate).first);
         violated.chain(tally.panicked.map(|(first, _)| first)).min()
     }
 
@@ -226,7 +233,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     fn target(&self, shows: impl Fn(Target) -> bool) -> Option<Target> {
         let is_asked = |target: &Target| match target {
             Target::Panics => true,
-            Target::Violates(predicate) => self.holds.contains(predicate),
+            Target::Violates(predicate) => self.predicates().contains(predicate),
         };
         Target::ALL.into_iter().filter(is_asked).find(|target| shows(*target))
     }

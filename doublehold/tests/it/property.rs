@@ -247,6 +247,11 @@ fn what_never_says_anything_is_no_pass() {
     let alone = property().cases(1).run(one).unwrap();
     assert!(alone.holds() && alone.tally.runs == 1, "{alone}");
 
+    let one = worlds("script").weather([]).scenarios().unwrap();
+    let named = property().cases(1).holds(&Predicate::ALL).run(one).unwrap();
+    assert!(!named.holds() && named.asked == Predicate::ALL, "what is named has to be seen: {named}");
+    assert!(named.to_string().contains("P4 was never seen"), "{named}");
+
     let nothing = worlds("script").scenarios().unwrap().prop_filter("there is no such", |_| false);
     let words = property().run(nothing).expect_err("nothing can be drawn").to_string();
     assert!(words.starts_with("case 1 cannot be drawn: "), "{words}");
