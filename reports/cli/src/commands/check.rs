@@ -8,6 +8,8 @@ mod junit;
 mod part;
 mod search;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -383,6 +385,8 @@ impl Arguments {
     fn stopped(&self, runs: u64) -> String {
         match self.again(runs) {
             _ if self.part.shard.is_some() => "stopped; a part counts when it has all its runs".to_owned(),
+            // Its parts have made all runs.
+            _ if !self.part.sum.is_empty() => "stopped; the same command adds the parts up again".to_owned(),
             Some(again) => format!("stopped; to go on: {again}"),
             None => "stopped; there are no seeds left to go on with".to_owned(),
         }
