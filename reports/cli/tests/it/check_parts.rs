@@ -228,8 +228,22 @@ fn a_part_that_is_not_as_it_was_made_is_refused() {
     folder.write("short.json", two.replacen("\"runs\": 2", "\"runs\": 1", 1));
     folder.write("odd.json", two.replacen("\"holds\": 2", "\"holds\": 1", 1));
     folder.write("kind.json", two.replace("\"kind\": \"cut\"", "\"kind\": \"rut\""));
-    let sums: [&[&str]; 3] =
-        [&["p1.json", "short.json"], &["p1.json", "odd.json"], &["p1.json", "kind.json"]];
+    let signed = |name: &str, sign: &str| {
+        let signed = two.replacen("\"nondeterminism\": null", &format!("\"nondeterminism\": {sign}"), 1);
+        assert_ne!(signed, two);
+        folder.write(name, signed);
+    };
+    signed("word.json", "{ \"sign\": \"sleeps\", \"seed\": \"4\" }");
+    signed("seed.json", "{ \"sign\": \"real-time\", \"seed\": \"4\" }");
+    signed("seedless.json", "{ \"sign\": \"other-run\", \"seed\": null }");
+    let sums: [&[&str]; 6] = [
+        &["p1.json", "short.json"],
+        &["p1.json", "odd.json"],
+        &["p1.json", "kind.json"],
+        &["p1.json", "word.json"],
+        &["p1.json", "seed.json"],
+        &["p1.json", "seedless.json"],
+    ];
     assert_text(
         refusals(&folder, &sums),
         str![[r#"
@@ -243,6 +257,18 @@ hint: make that part again
 
 $ doublehold check mine.toml --runs 5 --sum p1.json kind.json
 error: cannot add up `kind.json`: `rut` is no kind of fault
+hint: make that part again
+
+$ doublehold check mine.toml --runs 5 --sum p1.json word.json
+error: cannot add up `word.json`: `sleeps` of seed 4 is not a sign of nondeterminism
+hint: make that part again
+
+$ doublehold check mine.toml --runs 5 --sum p1.json seed.json
+error: cannot add up `seed.json`: `real-time` of seed 4 is not a sign of nondeterminism
+hint: make that part again
+
+$ doublehold check mine.toml --runs 5 --sum p1.json seedless.json
+error: cannot add up `seedless.json`: `other-run` of no seed is not a sign of nondeterminism
 hint: make that part again
 
 "#]],

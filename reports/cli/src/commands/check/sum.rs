@@ -222,7 +222,7 @@ impl PartFile {
                 count.ok_or_else(|| format!("its counts of {predicate} are not those of {runs} runs"))?;
             predicates.insert(predicate, count);
         }
-        let sign = |it: Sign| Nondeterminism::from_word(&it.sign, it.seed.map(|SeedText(seed)| seed));
+        let sign = self.part.nondeterminism.map(Sign::into_sign).transpose()?;
         let is_impossible = self.panicked.as_ref().is_some_and(|it| it.runs == 0 || it.runs > runs);
         if is_impossible || self.grants > most {
             return Err(format!("its counts of grants and panics are not those of {runs} runs"));
@@ -235,7 +235,18 @@ impl PartFile {
             refused: self.refused.map(|Reason { first_seed: SeedText(first), why }| (first, why)),
             coverage,
         };
-        Ok((tally, self.part.nondeterminism.and_then(sign)))
+        Ok((tally, sign))
+    }
+}
+
+impl Sign {
+    fn into_sign(self) -> Result<Nondeterminism, String> {
+        let Self { sign: word, seed } = self;
+        let seed = seed.map(|SeedText(seed)| seed);
+        Nondeterminism::from_word(&word, seed).ok_or_else(|| {
+            let of = seed.map_or("no seed".to_owned(), |seed| format!("seed {seed}"));
+            format!("`{}` of {of} is not a sign of nondeterminism", shorten(&clean(&word)))
+        })
     }
 }
 
