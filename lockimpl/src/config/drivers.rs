@@ -1,6 +1,7 @@
 //! Drivers by name and version: each is a set of defaults for the switches of a connection. A new one is an entry here.
 //!
-//! A lock takes the defaults of its `driver`. What a library sets itself, and what its user chooses, comes before them.
+//! A lock takes the defaults of its `driver`. The settings of a library itself, and those that its
+//! user chooses, come before them.
 //!
 //! Assumes that a driver is used as its authors deliver it. Does not model pools, handshakes, keepalives of TCP, nor
 //! replies by which a server asks for another try (`LOADING`, `READONLY`).

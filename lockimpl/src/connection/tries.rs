@@ -44,7 +44,7 @@ impl Tries {
         if !failure.is_retried(reconnect.minds_silence()) {
             return Err(failure);
         }
-        // What was sent once may have been executed, whatever became of it later.
+        // A request that was sent once may have been executed, whatever became of it later.
         if !matches!(failure, Failure::Unsent(_)) {
             self.lost = Some(failure.clone());
         }

@@ -1,5 +1,5 @@
 //! The sum of a search's parts, from the JSON that each printed: what all runs together came to, as if one process had
-//! made them. Whatever is no part of this search is refused, and so is a set with one missing.
+//! made them. A file that is not a part of this search is refused, and so is a set with one missing.
 //!
 //! Assumes that parts were printed by this version of the program. A file that was changed by hand is noticed where its
 //! numbers contradict each other.

@@ -1,5 +1,5 @@
-//! The verdicts on a history for CI: JUnit XML, with a test case for each predicate, and Markdown. What is inconclusive
-//! is skipped, with the reason: a green case would be a pass of what nobody saw.
+//! The verdicts on a history for CI: JUnit XML, with a test case for each predicate, and Markdown. An inconclusive
+//! one is skipped, with the reason: a green case would be a pass of what nobody saw.
 
 use doublehold_history::{History, Predicate, Verdict, Verdicts};
 use doublehold_text::clean;
