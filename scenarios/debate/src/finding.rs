@@ -42,7 +42,7 @@ const NO_SCOPE: &str = "it has no `scope`: say what all its cases assume, such a
 const NO_ATTACK: &str =
     "nothing is run outside of its `scope`: add a run under `attacks`, or the reason under `no_attack`";
 const NO_SENTENCE: &str =
-    "its `when` is no sentence: begin with `right` or `wrong`, and end without a full stop";
+    "its `when` is not a sentence: begin with `right` or `wrong`, and end without a full stop";
 
 /// A claim of several cases has the sentence, and a claim of one is said by its case.
 fn check_when(when: Option<&str>, cases: usize) -> Result<(), &'static str> {
@@ -105,8 +105,8 @@ mod tests {
         let scope = Some("one node");
         let why = Some("there is no other node");
         assert!(refused(&cases, [None, scope, why]).contains("no `when`"));
-        assert!(refused(&cases, [Some("it depends"), scope, why]).contains("no sentence"));
-        assert!(refused(&cases, [Some("right. wrong. "), scope, why]).contains("no sentence"));
+        assert!(refused(&cases, [Some("it depends"), scope, why]).contains("not a sentence"));
+        assert!(refused(&cases, [Some("right. wrong. "), scope, why]).contains("not a sentence"));
         assert!(refused(&cases[..1], [Some("right at all times"), scope, why]).contains("one case"));
         let when = Some("right on Mondays; wrong on Tuesdays".to_owned());
         assert!(DebateFinding::new(&cases, when, scope.map(str::to_owned), why.map(str::to_owned)).is_ok());

@@ -205,7 +205,7 @@ error: cannot add up `p3.json`: it is one of 3 parts, and `p1.json` is one of 2
 hint: name the parts of one division: leave the others out
 
 $ doublehold check mine.toml --runs 5 --sum text.json
-error: cannot add up `text.json`: it is no result of `check`: expected value at line 1 column 1
+error: cannot add up `text.json`: it is not a result of `check`: expected value at line 1 column 1
 hint: name files that `check --shard I/N --format json` printed
 
 $ doublehold check mine.toml --runs 5 --sum whole.json
@@ -256,7 +256,7 @@ error: cannot add up `odd.json`: its counts of P1 are not those of 2 runs
 hint: make that part again
 
 $ doublehold check mine.toml --runs 5 --sum p1.json kind.json
-error: cannot add up `kind.json`: `rut` is no kind of fault
+error: cannot add up `kind.json`: `rut` is not a kind of fault
 hint: make that part again
 
 $ doublehold check mine.toml --runs 5 --sum p1.json word.json

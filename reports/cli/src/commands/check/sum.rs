@@ -102,7 +102,7 @@ impl TryFrom<String> for SeedText {
     type Error = String;
 
     fn try_from(text: String) -> Result<SeedText, String> {
-        text.parse().map(SeedText).map_err(|_| format!("`{}` is no seed", shorten(&text)))
+        text.parse().map(SeedText).map_err(|_| format!("`{}` is not a seed", shorten(&text)))
     }
 }
 
@@ -142,7 +142,7 @@ fn read(file: &str) -> Result<PartFile, CliError> {
     const HINT: &str = "name files that `check --shard I/N --format json` printed";
     let unread = |error: io::Error| refused(file, &format!("it cannot be read: {error}"), HINT);
     let unlike = |error: serde_json::Error| {
-        refused(file, &format!("it is no result of `check`: {}", shorten(&error.to_string())), HINT)
+        refused(file, &format!("it is not a result of `check`: {}", shorten(&error.to_string())), HINT)
     };
     let value: Value = serde_json::from_str(&fs::read_to_string(file).map_err(unread)?).map_err(unlike)?;
     if value.get("check").is_some() && value.get("part").is_none_or(Value::is_null) {
@@ -275,7 +275,7 @@ impl KindLine {
     fn into_count(self, most: u64) -> Result<(&'static str, KindCoverage), String> {
         let Self { kind: word, drawn, struck, at } = self;
         let kind = Effect::kinds().into_iter().map(|kind| kind.word).find(|known| *known == word);
-        let kind = kind.ok_or_else(|| format!("`{}` is no kind of fault", shorten(&clean(&word))))?;
+        let kind = kind.ok_or_else(|| format!("`{}` is not a kind of fault", shorten(&clean(&word))))?;
         let place = |(word, count): (String, u64)| Some((StruckAt::from_word(&word)?, count));
         let at: Option<BTreeMap<StruckAt, u64>> = at.into_iter().map(place).collect();
         let is_possible = |at: &BTreeMap<StruckAt, u64>| {

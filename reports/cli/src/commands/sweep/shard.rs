@@ -119,7 +119,7 @@ fn uncounted(name: &str, system: &str) -> CliError {
 fn bad(name: &str, text: &str) -> CliError {
     CliError::Usage {
         problem: format!(
-            "the variable `{name}` is `{}`, which is no whole number",
+            "the variable `{name}` is `{}`, which is not a whole number",
             doublehold_text::shorten(text)
         ),
         hint: "set it as the job array does, or type `--shard I/N`".to_owned(),

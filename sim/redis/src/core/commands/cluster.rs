@@ -1,5 +1,5 @@
 //! Commands of Redis Cluster, answered as by a Redis with `cluster-enabled no`: a client learns from the error that the
-//! node is no part of a cluster. Names, arities and flags are those of Redis 7.0.15.
+//! node is not a part of a cluster. Names, arities and flags are those of Redis 7.0.15.
 //!
 //! Not modelled: clusters themselves. No argument is looked at, only how many there are, as in Redis.
 
