@@ -88,17 +88,17 @@ fn loss_words(facts: &Facts<'_>, it: &KeyLost, Loss { nodes, how }: &Loss) -> St
     }
 }
 
-fn deleted_by_another(facts: &Facts<'_>, it: &Deletion, holder: &str, node: &str) -> String {
+fn deleted_by_another(facts: &Facts<'_>, it: &Deletion, holder: &str, nodes: &str) -> String {
     let who = facts.client(it.by);
     let (own, then) = match &it.own_expired {
         Some(meanwhile) => {
             let meanwhile = meanwhile_words(facts, it.by, meanwhile);
-            (format!("{who}'s key expired on {node} while {meanwhile}; "), "then ")
+            (format!("{who}'s key expired on {nodes} while {meanwhile}; "), "then ")
         }
         None => (String::new(), ""),
     };
-    format!("{own}{who}'s {}", deletion_words(facts, it.meant, &format!("{holder}'s key"), then))
-        + &format!(" on {node}")
+    let key = if who == holder { "its own key".to_owned() } else { format!("{holder}'s key") };
+    format!("{own}{who}'s {} on {nodes}", deletion_words(facts, it.meant, &key, then))
 }
 
 /// `release deleted c1's key`: of a command that was meant for another.

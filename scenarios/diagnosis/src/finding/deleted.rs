@@ -7,25 +7,46 @@ use super::lost::{LostSpan, loss_where, meanwhile};
 use super::{Deletion, HolderCall, Loss, LossKind, MeantFor, expiry_time};
 use crate::RunFacts;
 
-/// By a command that was meant for another key: mostly a release of a client whose own key was gone.
-pub(super) fn by_another(facts: &RunFacts<'_>, lost: &[LostSpan<'_>]) -> Option<Loss> {
-    let (it, by, client) = lost.iter().filter(|it| it.how == KeyEnd::Deleted).find_map(|it| {
-        let (by, client) = deleted_by(facts, it).find(|(by, _)| *by != it.key.grant)?;
-        Some((it, by, client))
-    })?;
+/// By commands that were meant for another key, mostly releases of clients whose own key was gone: each such deletion,
+/// with the nodes on which it came about in the same way.
+pub(super) fn by_another(facts: &RunFacts<'_>, lost: &[LostSpan<'_>]) -> Vec<Loss> {
+    let mut losses: Vec<Loss> = Vec::new();
+    for it in lost {
+        let Some(deletion) = deletion_by_another(facts, it) else { continue };
+        let how = LossKind::DeletedByAnother(deletion);
+        match losses.iter_mut().find(|loss| loss.how == how) {
+            Some(loss) => loss.nodes.push(it.key.node),
+            None => losses.push(Loss { nodes: vec![it.key.node], how }),
+        }
+    }
+    losses
+}
+
+/// The deletion of one key by a call for another.
+fn deletion_by_another(facts: &RunFacts<'_>, it: &LostSpan<'_>) -> Option<Deletion> {
+    if it.how != KeyEnd::Deleted {
+        return None;
+    }
+    let (by, client) = deleted_by(facts, it).find(|(by, _)| *by != it.key.grant)?;
     let own = facts.keys_of(by).iter().filter(|key| key.node == it.key.node);
     let own_expired = own.filter_map(|key| expiry_time(key)).find(|at| *at <= it.at);
     let own_expired = own_expired.and_then(|at| meanwhile(facts, facts.claim(by)?, at));
-    let deletion = Deletion { by: client, meant: meant_for(facts, (by, client), it.key.grant), own_expired };
-    Some(Loss { nodes: vec![it.key.node], how: LossKind::DeletedByAnother(deletion) })
+    Some(Deletion { by: client, meant: meant_for(facts, (by, client), it.key.grant, it.at), own_expired })
 }
 
-/// What a call's command was meant for that changed another grant's key.
-pub(super) fn meant_for(facts: &RunFacts<'_>, (by, client): (CallId, ClientId), held: CallId) -> MeantFor {
+/// What a call's command was meant for that changed another grant's key at an instant. A call that is granted later
+/// had no grant then.
+pub(super) fn meant_for(
+    facts: &RunFacts<'_>,
+    (by, client): (CallId, ClientId),
+    held: CallId,
+    at: TrueNs,
+) -> MeantFor {
+    let is_granted = facts.claim(by).is_some_and(|claim| claim.span.from <= at);
     match facts.claim(held) {
+        _ if !is_granted => MeantFor::NoGrant,
         Some(claim) if claim.client == client && by < held => MeantFor::EarlierGrant,
         Some(claim) if claim.client == client => MeantFor::LaterGrant,
-        _ if facts.claim(by).is_none() => MeantFor::NoGrant,
         _ => MeantFor::OwnGrant,
     }
 }

@@ -29,8 +29,7 @@ pub(super) fn lost_keys(
         granted_by.iter().filter_map(|node| lost_on(facts, *node, first.grant, second.grant)).collect();
     let is_early = |it: &&LostSpan<'_>| !lived_its_time(facts, it.key, it.at);
     let ended = |how: KeyEnd, kind: LossKind| loss_where(&lost, |it| it.how == how, kind);
-    let losses = [
-        deleted::by_another(facts, &lost),
+    let others = [
         deleted::by_its_holder(facts, &lost),
         overwritten(facts, &lost, overlap),
         ended(KeyEnd::Forgotten, LossKind::Forgotten),
@@ -39,7 +38,8 @@ pub(super) fn lost_keys(
         loss_where(&lost, |it| it.how == KeyEnd::Expired && is_early(it), LossKind::ExpiredEarly),
         ran_out(facts, &lost, first),
     ];
-    let losses: Vec<Loss> = losses.into_iter().flatten().collect();
+    let mut losses = deleted::by_another(facts, &lost);
+    losses.extend(others.into_iter().flatten());
     let lost = |losses| KeyLost {
         holder: first.client,
         losses,

@@ -130,7 +130,7 @@ pub struct Deletion {
 pub enum MeantFor {
     /// Its client's own grant; the key was another client's.
     OwnGrant,
-    /// An attempt that was never granted.
+    /// An attempt that had not been granted: its call never was, or came to its grant later.
     NoGrant,
     /// An earlier grant of the client whose key it was.
     EarlierGrant,

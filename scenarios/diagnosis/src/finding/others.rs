@@ -24,18 +24,19 @@ pub(super) fn late_write(facts: &RunFacts<'_>, write: &StaleWrite) -> Option<Fin
 pub(super) fn wrong_key(facts: &RunFacts<'_>, it: &WrongKey) -> Option<ChangedWrongKey> {
     let holder = it.held_client?;
     let changed = |change| ChangedWrongKey { client: it.client, holder, node: it.node, change };
-    if !it.by_granted {
-        let keeps_out =
-            || if facts.is_claimed(it.held, it.at) { None } else { kept_others_out(facts, it.lock) };
-        return Some(changed(match it.op {
-            KeyOp::Release => WrongChange::CleanedUp,
-            KeyOp::Extend => WrongChange::MovedExpiry(keeps_out()),
-        }));
+    match it.op {
+        KeyOp::Release if !it.was_granted => return Some(changed(WrongChange::CleanedUp)),
+        KeyOp::Extend if !it.by_granted => {
+            let is_held = facts.is_claimed(it.held, it.at);
+            let keeps_out = if is_held { None } else { kept_others_out(facts, it.lock) };
+            return Some(changed(WrongChange::MovedExpiry(keeps_out)));
+        }
+        KeyOp::Release | KeyOp::Extend => {}
     }
     if holder == it.client && it.op == KeyOp::Release {
         // Of an attempt that was never granted there is no telling which came first.
         facts.claim(it.held)?;
-        return Some(changed(WrongChange::DeletedOwn(meant_for(facts, (it.by, it.client), it.held))));
+        return Some(changed(WrongChange::DeletedOwn(meant_for(facts, (it.by, it.client), it.held, it.at))));
     }
     let own = facts.keys_of(it.by).iter().filter(|key| facts.is_node(key.node, it.node));
     let gone = own.filter_map(|key| expiry_time(key)).any(|at| at <= it.at);

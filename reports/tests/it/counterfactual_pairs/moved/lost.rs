@@ -1,6 +1,6 @@
 //! Facts of how a holder lost its key, moved.
 
-use doublehold_history::{ClientId, EventKind, KeyOp, NodeId, TrueNs};
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, NodeId, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 
 use super::{Moved, NONE, SAME};
@@ -159,6 +159,46 @@ pub(super) const LOST: &[Moved] = &[
             (pause.hosts, pause.from, pause.until) = (vec![client], Some(before(early)), Some(after(early)));
         },
         told: SAME,
+    },
+    Moved {
+        rule: "an attempt's clean-up deletes the keys on all nodes",
+        what: "a third client deleted the key on B",
+        change: |report| {
+            let third = granted(report, 2).1;
+            rewrite(report, |at, mut what| {
+                if let EventKind::KeyTouched { client, by, node: NodeId(1), op: KeyOp::Release, .. } =
+                    &mut what
+                {
+                    (*client, *by) = (ClientId(2), third);
+                }
+                Some((at, what))
+            });
+        },
+        told: "c2's plain DEL after an attempt that was not granted deleted c1's key on A and C, c3's plain DEL after \
+               an attempt that was not granted deleted c1's key on B, and c2 was granted the lock by A, B and C",
+    },
+    Moved {
+        rule: "an attempt's clean-up deletes the keys on all nodes",
+        what: "the call had been granted by then",
+        change: |report| {
+            let is_it = |what: &EventKind| matches!(what, EventKind::Granted { client: ClientId(1), .. });
+            happens(report, is_it, TrueNs(0));
+        },
+        told: "c2's plain DEL deleted c1's key on A, B and C, and c2 was granted the lock by A, B and C",
+    },
+    Moved {
+        rule: "an attempt's clean-up deletes the keys on all nodes",
+        what: "they were the holder's own attempts before, and were refused",
+        change: |report| {
+            rewrite(report, |at, mut what| {
+                if let EventKind::KeyTouched { client, by, op: KeyOp::Release, .. } = &mut what {
+                    (*client, *by) = (ClientId(0), CallId(0));
+                }
+                Some((at, what))
+            });
+        },
+        told: "c1's plain DEL after an attempt that was not granted deleted its own key on A, B and C, and c2 was \
+               granted the lock by A, B and C",
     },
     Moved {
         rule: "a SET without NX overwrites the key",
