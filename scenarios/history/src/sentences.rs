@@ -158,6 +158,9 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
     let (client, lock, node) = (header.client(it.client), header.lock(it.lock), header.node(it.node));
     let by = it.by.0;
     let what = match (it.op, it.by_granted) {
+        (KeyOp::Release, true) if !it.was_granted => {
+            format!("acquire call {by}, cleaning up after an attempt,")
+        }
         (KeyOp::Release, true) => format!("release of grant {by}"),
         (KeyOp::Release, false) => format!("cleaning up after attempt {by}, which was not granted,"),
         (KeyOp::Extend, true) if !it.was_granted => format!("acquire call {by}"),

@@ -57,7 +57,8 @@ fn touch_words(
     let granted = facts.claim(by).is_some_and(|claim| claim.span.from <= at);
     // An extension may also have counted down, or put a token of its own there.
     let (what, did) = match op {
-        KeyOp::Release => ("release", "deletes"),
+        KeyOp::Release if granted => ("release", "deletes"),
+        KeyOp::Release => ("clean-up", "deletes"),
         KeyOp::Extend if granted => ("extension", "changes"),
         KeyOp::Extend => ("attempt", "moves the expiry of"),
     };
@@ -71,8 +72,11 @@ fn touch_words(
             };
             format!("{name}'s {what}{of} {did} its own key")
         }
-        Some(holder) => format!("{name}'s {what} {did} {holder}'s key"),
-        None => format!("{name}'s {what} {did} another grant's key"),
+        holder => {
+            let whose = holder.map_or("another grant's".to_owned(), |holder| format!("{holder}'s"));
+            let after = if (op, granted) == (KeyOp::Release, false) { " after an attempt" } else { "" };
+            format!("{name}'s {what}{after} {did} {whose} key")
+        }
     }
 }
 

@@ -152,11 +152,11 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<none>after an attempt that was not granted )?(?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
+        says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<none>after an attempt that was not granted )?(?<then>then )?deleted (?<who>\w+)'s key on (?<nodes>.+?)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
         holds: |seen, it| Some(touches::freed_anothers(seen, it)? && let_in(seen, it)?),
     },
     Rule {
-        says: r"^(?<who>\w+)'s (?:late (?<release>release|plain DEL) of an earlier|(?<again>release|plain DEL) of a later) grant (?:then )?deleted its own key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
+        says: r"^(?<who>\w+)'s (?:late (?<release>release|plain DEL) of an earlier grant|(?<again>release|plain DEL) of a later grant|(?<none>release|plain DEL) after an attempt that was not granted) (?:then )?deleted its own key on (?<nodes>.+?)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
         holds: |seen, it| Some(touches::freed_its_own(seen, it)? && let_in(seen, it)?),
     },
     Rule {
@@ -224,7 +224,7 @@ pub(crate) const RULES: &[Rule] = &[
             let (at, meant) = touched?;
             let deleted =
                 seen.keys(&it["who"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
-            Some(deleted && !seen.claims.iter().any(|claim| claim.grant == meant))
+            Some(deleted && !seen.claims.iter().any(|claim| claim.grant == meant && claim.from <= at))
         },
     },
     Rule {

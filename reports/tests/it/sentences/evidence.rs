@@ -28,7 +28,15 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         says: r#"^(?<who>\w+)'s release of grant (?<by>\d+) deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
-        holds: wrong_key,
+        holds: |seen, it| Some(wrong_key(seen, it)? && is_granted_by_then(seen, it)?),
+    },
+    Rule {
+        says: r#"^(?<who>\w+)'s acquire call (?<by>\d+), cleaning up after an attempt, deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
+        holds: |seen, it| {
+            let by = CallId(it["by"].parse().ok()?);
+            let later = seen.claims.iter().any(|claim| claim.grant == by) && !is_granted_by_then(seen, it)?;
+            Some(wrong_key(seen, it)? && later)
+        },
     },
     Rule {
         says: r#"^(?<who>\w+)'s cleaning up after attempt (?<by>\d+), which was not granted, deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
@@ -164,6 +172,14 @@ fn moved_expiry(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
         })
     };
     Some(at.is_some_and(there) && by != held)
+}
+
+/// Whether the call that deleted a key had been granted when it did.
+fn is_granted_by_then(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let by = CallId(it["by"].parse().ok()?);
+    let mut deletions = touches::touches(seen).filter(|touch| touch.op == KeyOp::Release && touch.by == by);
+    let at = deletions.find(|touch| is(&it["at"], touch.at))?.at;
+    Some(seen.claims.iter().any(|claim| claim.grant == by && claim.from <= at))
 }
 
 fn wrong_key(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {

@@ -130,6 +130,18 @@ const OTHERS: &[(&str, &str)] = &[
         "#,
     ),
     (
+        "an attempt's clean-up deletes another's keys, before its call is granted the lock",
+        r#"
+        claim = "c2 cleans up after its first attempt, and its second one succeeds"
+        lock = { algorithm = "redlock", ttl = "4s", release = "plain-delete", tries = 5 }
+        nodes = { names = ["A", "B", "C"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 6s", "release"] },
+            { name = "c2", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
+        ]
+        "#,
+    ),
+    (
         "a write outlives its client",
         r#"
         claim = "c1 dies with its claim, and its write arrives all the same"

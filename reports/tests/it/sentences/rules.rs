@@ -89,11 +89,11 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s release deletes (?<holder>\w+)'s key on (?<node>\w+)$",
+        says: r"^(?<who>\w+)'s (?<what>release|clean-up after an attempt) deletes (?<holder>\w+)'s key on (?<node>\w+)$",
         holds: touches::deletes_anothers,
     },
     Rule {
-        says: r"^(?<who>\w+)'s (?<what>release|extension) of (?<which>an earlier|a later) (?<kind>grant|attempt) (?<did>deletes|changes) its own key on (?<node>\w+)$",
+        says: r"^(?<who>\w+)'s (?<what>release|clean-up|extension) of (?<which>an earlier|a later) (?<kind>grant|attempt) (?<did>deletes|changes) its own key on (?<node>\w+)$",
         holds: touches::touches_its_own,
     },
     Rule {

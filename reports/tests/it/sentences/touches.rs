@@ -81,6 +81,7 @@ pub(crate) fn wrong_extension(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool
     Some(granted && named && whose && changed && executed(seen, &touch) && by != held)
 }
 
+/// A release or a clean-up of one client deleted the key of another: a release if its call had been granted by then.
 pub(crate) fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
     let gone =
@@ -89,7 +90,12 @@ pub(crate) fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -
         matches!(event, Event::Mark { host, about: Some(about), .. }
             if *host == seen.world(node) && *about == seen.world(seen.host_of(who)))
     });
-    Some(gone && executed && it["who"] != it["holder"])
+    let touch = touches(seen).find(|touch| {
+        (touch.at, touch.client, touch.node, touch.op) == (at, who, node, KeyOp::Release)
+            && touch.by != touch.held
+    })?;
+    let named = (&it["what"] == "release") == was_granted(seen, &touch);
+    Some(gone && executed && named && it["who"] != it["holder"])
 }
 
 /// The key was there before and after, or an extension put its own in its place. What is not granted yet extends
@@ -109,7 +115,7 @@ pub(crate) fn changes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -
 /// A client's call for one grant deleted or changed the key of its other one.
 pub(crate) fn touches_its_own(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
-    let deletes = (&it["what"], &it["did"]) == ("release", "deletes");
+    let deletes = &it["what"] != "extension" && &it["did"] == "deletes";
     let op = if deletes { KeyOp::Release } else { KeyOp::Extend };
     let touch = touches(seen).find(|touch| {
         (touch.at, touch.client, touch.node, touch.op) == (at, who, node, op) && touch.by != touch.held
@@ -121,37 +127,47 @@ pub(crate) fn touches_its_own(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) ->
     };
     let named = (&it["which"] == "an earlier") == (touch.by < touch.held)
         && (&it["kind"] == "grant") == was_granted(seen, &touch)
-        && (&it["did"] == "deletes") == deletes;
+        && (&it["did"] == "deletes") == deletes
+        && (&it["what"] == "clean-up") == (deletes && !was_granted(seen, &touch));
     Some(own && so && named && executed(seen, &touch))
 }
 
-/// A cause: the release of one client deleted the key of another.
+/// A cause: the release of one client deleted the key of another, on each of the nodes.
 pub(crate) fn freed_anothers(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
-    let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
-    let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
-    let deleted = gone.any(|(at, how)| {
-        let mut released = touches(seen).filter(|touch| touch.op == KeyOp::Release);
-        let ungranted = it.name("none").is_some();
-        how == KeyEnd::Deleted
-            && released.any(|touch| {
-                (touch.at, touch.client) == (at, by)
-                    && ungranted != seen.claims.iter().any(|claim| claim.grant == touch.by)
-            })
-    });
+    let (by, nodes) = (seen.client(&it["by"])?, seen.hosts(&it["nodes"])?);
+    let ungranted = it.name("none").is_some();
+    let deleted = |node: &HostIndex| {
+        let mut gone = seen.keys(&it["who"]).filter(|key| key.node == *node).filter_map(|key| key.until);
+        gone.any(|(at, how)| {
+            let mut released =
+                touches(seen).filter(|touch| (touch.op, touch.node) == (KeyOp::Release, *node));
+            how == KeyEnd::Deleted
+                && released.any(|touch| {
+                    (touch.at, touch.client) == (at, by) && ungranted != was_granted(seen, &touch)
+                })
+        })
+    };
     let named = (&it["release"] == "plain DEL") == sends_plain_del(seen);
-    Some(deleted && it["by"] != it["who"] && named)
+    Some(nodes.iter().all(deleted) && it["by"] != it["who"] && named)
 }
 
-/// A cause: the release of one grant deleted the key of another grant of the same client, which claimed that one then.
+/// A cause: the release of one call deleted the key of another grant of the same client, which claimed that one then, on
+/// each of the nodes.
 pub(crate) fn freed_its_own(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
-    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
-    let word = it.name("release").or(it.name("again"))?;
-    let earlier = it.name("release").is_some();
+    let nodes = seen.hosts(&it["nodes"])?;
+    let word = it.name("release").or(it.name("again")).or(it.name("none"))?;
+    let so = nodes.iter().map(|node| freed_its_own_on(seen, it, *node)).collect::<Option<Vec<bool>>>()?;
+    Some(so.into_iter().all(|so| so) && (word.as_str() == "plain DEL") == sends_plain_del(seen))
+}
+
+fn freed_its_own_on(seen: &Seen<'_>, it: &Captures<'_>, node: HostIndex) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let (earlier, ungranted) = (it.name("release").is_some(), it.name("none").is_some());
     let mut deleted = touches(seen).filter(|touch| {
         (touch.client, touch.node, touch.op) == (who, node, KeyOp::Release)
             && ended(seen, node, touch.held, touch.at, KeyEnd::Deleted)
     });
-    let so = deleted.any(|touch| {
+    Some(deleted.any(|touch| {
         let claim = |grant: CallId| seen.claims.iter().find(move |claim| claim.grant == grant);
         let of_client = |grant: CallId| claim(grant).is_some_and(|claim| claim.client == who);
         let relied =
@@ -163,7 +179,7 @@ pub(crate) fn freed_its_own(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> 
         });
         let late = keys(seen, node, touch.held).any(|key| called.is_some_and(|called| called <= key.from));
         let order = if earlier { touch.by < touch.held && late } else { touch.by > touch.held };
-        of_client(touch.by) && relied && order && executed(seen, &touch)
-    });
-    Some(so && (word.as_str() == "plain DEL") == sends_plain_del(seen))
+        let meant = if ungranted { !was_granted(seen, &touch) } else { of_client(touch.by) && order };
+        meant && relied && executed(seen, &touch)
+    }))
 }

@@ -114,6 +114,31 @@ fn a_key_deleted_while_cleaning_up_after_a_failed_attempt_is_not_blamed_on_a_gra
 }
 
 #[test]
+fn a_key_deleted_before_the_call_was_granted_is_not_blamed_on_the_release_of_its_grant() {
+    let delete = EventKind::KeyTouched {
+        client: C2,
+        node: NodeId(0),
+        lock: STOCK,
+        by: CallId(2),
+        held: CallId(1),
+        op: KeyOp::Release,
+    };
+    let history = Story::new()
+        .waits(0, (C1, 1))
+        .granted(1, (C1, 1))
+        .waits(2, (C2, 2))
+        .at(3, delete)
+        .granted(4, (C2, 2))
+        .completes(9);
+    assert_eq!(
+        words(Predicate::WR, &history),
+        [
+            r#"c2's acquire call 2, cleaning up after an attempt, deleted the key of "stock" on A at 0.003 s, while it held the token of c1 (grant 1)"#
+        ]
+    );
+}
+
+#[test]
 fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing_else() {
     let why = "nobody knows".to_owned();
     let history = Story::bound(9_000)
