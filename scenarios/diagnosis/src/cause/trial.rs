@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::{ClientId, EventKind, RunOutcome, TrueNs, claims};
+use doublehold_history::{CallId, ClientId, EventKind, History, LockId, RunOutcome, TrueNs, claims};
 use doublehold_scenarios::Futures;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{RatePpb, Scenario, Step};
@@ -182,10 +182,13 @@ impl<'a, P: Futures> Trials<'a, P> {
     fn is_in_use(&self, run: &Report) -> bool {
         let Some((client, grant)) = self.told.second else { return true };
         let times = nth(&self.report.history, client, self.told.lock, grant);
-        grants(&run.history, client, self.told.lock).len() >= times || self.is_refused_rightly(run, client)
+        grants(&run.history, client, self.told.lock).len() >= times
+            || self.is_refused_rightly(run, client, grant)
     }
 
-    fn is_refused_rightly(&self, run: &Report, client: ClientId) -> bool {
+    /// True if the call that was granted, or a later one, is refused while another holds. It is known by its place among
+    /// the client's calls for the lock, and not by its time: without a pause, say, it comes earlier.
+    fn is_refused_rightly(&self, run: &Report, client: ClientId, grant: CallId) -> bool {
         let lock = self.told.lock;
         let setup = self.scenario.clients.get(client.0 as usize);
         let does_not_wait = setup
@@ -195,11 +198,13 @@ impl<'a, P: Futures> Trials<'a, P> {
             .filter(|claim| claim.lock == lock && claim.client != client)
             .collect();
         let is_held = |at: TrueNs| others.iter().any(|claim| claim.span.from <= at && at <= claim.span.to);
-        let mut refused = run
-            .history
-            .events()
-            .iter()
-            .filter(|event| matches!(event.what, EventKind::Refused { client: of, .. } if of == client));
+        let before = calls(&self.report.history, client, lock).position(|call| call == grant);
+        let asked: Vec<CallId> =
+            before.map_or(Vec::new(), |before| calls(&run.history, client, lock).skip(before).collect());
+        let mut refused =
+            run.history.events().iter().filter(
+                |event| matches!(event.what, EventKind::Refused { call, .. } if asked.contains(&call)),
+            );
         does_not_wait && refused.any(|event| event.at <= self.told.ends_at() && is_held(event.at))
     }
 
@@ -302,6 +307,14 @@ impl<'a, P: Futures> Trials<'a, P> {
         scenario.faults.retain(|_| !place.next().is_some_and(|place| gone.contains(&place)));
         self.prepared.with_scenario(&scenario).ok()
     }
+}
+
+/// A client's calls for a lock, in order.
+fn calls(history: &History, of: ClientId, wanted: LockId) -> impl Iterator<Item = CallId> {
+    history.events().iter().filter_map(move |event| match event.what {
+        EventKind::AcquireStarted { client, call, lock } if client == of && lock == wanted => Some(call),
+        _ => None,
+    })
 }
 
 /// When clients began whose start waits for an event.

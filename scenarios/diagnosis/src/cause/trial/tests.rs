@@ -148,6 +148,42 @@ fn who_does_not_wait_may_be_refused_instead() {
     assert_eq!(without_flush(&ticks(["acquire", "work 5s", "release"])), TrialOutcome::Gone, "it waits");
 }
 
+/// A refusal of an earlier call, as in the run that is asked about, and one of another lock are not in its place.
+#[test]
+fn only_a_refusal_of_the_call_that_was_granted_or_of_a_later_one_stands_for_the_grant() {
+    let world = World::new("cron").nodes(["A"]).ttl(Duration::from_secs(30));
+    let world = world.client("c1", ["try", "work 9s", "release"]);
+    let world = world.client("c2", ["work 800ms", "try", "work 9s", "release"]).with(|scenario| {
+        scenario.clients[1].rounds = 2;
+        scenario.faults = vec![Fault::new(Effect::Flush { hosts: "A".into() }).at(Duration::from_secs(1))];
+    });
+    let asked =
+        Asked::about(&world.scenario("single", doublehold_lockimpl::descriptors()).expect("a world"), 1);
+    let mut trials = asked.trials();
+    let cured = trials.run_with(&[What::Fault(vec![0])], &[]).expect("it can be run");
+    let is_refusal = |what: &EventKind| matches!(what, EventKind::Refused { client: ClientId(1), .. });
+    let of = |run: &Report| run.history.events().iter().filter(|it| is_refusal(&it.what)).count();
+    assert_eq!((of(&asked.report), of(&cured)), (1, 2), "the first of two is in both");
+    let last = cured.history.events().iter().rfind(|it| is_refusal(&it.what)).and_then(|it| it.what.call());
+    let with = |change: &dyn Fn(EventKind) -> Option<EventKind>| {
+        let mut history = History::new(cured.history.header().clone());
+        for event in cured.history.events() {
+            change(event.what.clone()).into_iter().for_each(|what| history.push(event.at, what));
+        }
+        trials.outcome(&Report { history, ..cured.clone() })
+    };
+    assert_eq!(with(&Some), TrialOutcome::Gone);
+    let never = |what: EventKind| (!is_refusal(&what) || what.call() != last).then_some(what);
+    assert_eq!(with(&never), TrialOutcome::OutOfUse, "it was refused before only");
+    let of_another = |what: EventKind| match what {
+        EventKind::AcquireStarted { client, call, .. } if Some(call) == last => {
+            Some(EventKind::AcquireStarted { client, call, lock: LockId(1) })
+        }
+        what => Some(what),
+    };
+    assert_eq!(with(&of_another), TrialOutcome::OutOfUse, "it was refused another lock");
+}
+
 /// A client whose start waits for what is taken away starts at the time that it had.
 #[test]
 fn a_start_that_waits_for_what_is_gone_comes_at_the_time_it_had() {
