@@ -174,9 +174,11 @@ fn changed_wrong_key(facts: &Facts<'_>, it: &ChangedWrongKey) -> String {
         WrongChange::DeletedOwn(meant) => {
             format!("{name}'s {} on {node}", deletion_words(facts, *meant, "its own key", ""))
         }
-        WrongChange::CleanedUp => format!(
-            "{name} cleaned up after an attempt that was not granted, and deleted {holder}'s key on {node}"
-        ),
+        WrongChange::CleanedUp => {
+            let key =
+                if it.client == it.holder { "its own key".to_owned() } else { format!("{holder}'s key") };
+            format!("{name} cleaned up after an attempt that was not granted, and deleted {key} on {node}")
+        }
         WrongChange::MovedExpiry(left) => {
             let left = left.as_ref().map_or(String::new(), |it| format!("; {}", left_behind(facts, it)));
             format!("{name} was not granted the lock, and moved the expiry of {holder}'s key on {node}{left}")

@@ -212,9 +212,10 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<by>\w+) cleaned up after an attempt that was not granted, and deleted (?<who>\w+)'s key on (?<node>\w+)$",
+        says: r"^(?<by>\w+) cleaned up after an attempt that was not granted, and deleted (?:(?<who>\w+)'s|its own) key on (?<node>\w+)$",
         holds: |seen, it| {
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
+            let who = it.name("who").map_or(&it["by"], |who| who.as_str());
             let touched = seen.all().find_map(|(at, what)| match what {
                 EventKind::KeyTouched { client, by: meant, held, .. } if *client == by && meant != held => {
                     Some((at, *meant))
@@ -223,8 +224,10 @@ pub(crate) const RULES: &[Rule] = &[
             });
             let (at, meant) = touched?;
             let deleted =
-                seen.keys(&it["who"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
-            Some(deleted && !seen.claims.iter().any(|claim| claim.grant == meant && claim.from <= at))
+                seen.keys(who).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
+            let granted = seen.claims.iter().any(|claim| claim.grant == meant && claim.from <= at);
+            let named = it.name("who").is_none_or(|who| who.as_str() != &it["by"]);
+            Some(deleted && named && !granted)
         },
     },
     Rule {
