@@ -82,7 +82,8 @@ pub enum Overran {
     Sent,
 }
 
-/// Other runs that had the violation, and in how many of these it was gone without the cause.
+/// Other runs that had the violation, and in how many of these it was gone without the cause. They may be few: where
+/// the violation is rare, a cause may rest on one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeats {
     /// Runs that had it with everything.

@@ -6,9 +6,10 @@
 //!
 //! - **the same run** (same seed, rest unchanged) is free of it: nothing like it happens to the same clients between
 //!   100 ms before it began and 100 ms after it was over;
-//! - **other runs that had it** are mostly free of it, too: at least three quarters of ten. These are runs from other
-//!   seeds, or, where those seldom have it, other futures of this run: the same past until the candidate began, and
-//!   everything random drawn anew after it.
+//! - **other runs that had it** are mostly free of it, too: at least three quarters of up to ten (five, where runs are
+//!   long). These are runs from other seeds. Where fewer than five of those have it, other futures of this run are
+//!   added: the same past until the candidate began, and everything random drawn anew after it. Where they are still
+//!   fewer than ten, these count, and be it one; where none has it, nothing is a cause.
 //!
 //! A run that differs in one thing also draws other delays and has its clients in another order. So a violation that
 //! depends on a coincidence is gone here whatever is taken away, and from some of the other runs. If it is gone from

@@ -21,10 +21,11 @@ use crate::violation::{grants, nth};
 
 /// Seeds far from those that people begin with, whose past they would repeat.
 const FAR: u64 = 1_000_000;
-/// The number of other runs with the violation in which a cause is tried. Half of them are enough where there are no
-/// more, or where runs are long.
+/// The most other runs with the violation in which a cause is tried, and half of them where runs are long. Where fewer
+/// have it, a cause is tried in those, and be it one.
 const OTHERS: usize = 10;
-/// The most seeds, and the most futures, that are run to find these: fewer where runs are long.
+/// The most seeds, and the most futures, that are run to find these: fewer where runs are long. Futures are run only
+/// where fewer than half of `OTHERS` seeds had it.
 const TRIES: u64 = 60;
 /// The part of all events that one such search may take.
 const PART_OF_EVENTS: u64 = 8;
@@ -83,7 +84,7 @@ pub(super) struct Trials<'a, P> {
     /// The grants that had outlasted their leases, by whose and which they are.
     late: Vec<(ClientId, usize)>,
     starts: Starts,
-    /// How many other runs a cause is tried in.
+    /// The most other runs that a cause is tried in.
     others: usize,
     /// Runs from other seeds that had it, once they are found.
     seeds: Option<Vec<Other>>,
@@ -209,7 +210,7 @@ impl<'a, P: Futures> Trials<'a, P> {
     }
 
     /// Counts the other runs that had it and in which it is gone without these, which began to matter at an instant.
-    /// From other seeds; where those seldom have it, in other futures of this run.
+    /// From other seeds; where those seldom have it, also from other futures of this run.
     pub(super) fn repeats(&mut self, what: &[What], began: TrueNs, here: &TrialResult) -> Repeats {
         let mut others = self.seeds();
         if others.len() < OTHERS / 2 {

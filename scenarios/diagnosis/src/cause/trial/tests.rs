@@ -211,5 +211,6 @@ fn other_runs_are_those_that_had_it() {
     assert!(nothing.gone == 0 && nothing.had < OTHERS as u64, "it is not counted to the end: {nothing:?}");
     assert!(!nothing.are_causal());
     assert!(!Repeats { had: 0, gone: 0 }.are_causal(), "what no other run has is luck");
+    assert!(Repeats { had: 1, gone: 1 }.are_causal(), "as few as had it count");
     assert!(Repeats { had: 5, gone: 4 }.are_causal() && !Repeats { had: 5, gone: 3 }.are_causal());
 }
