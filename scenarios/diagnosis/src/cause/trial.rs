@@ -187,8 +187,8 @@ impl<'a, P: Futures> Trials<'a, P> {
             || self.is_refused_rightly(run, client, grant)
     }
 
-    /// True if the call that was granted, or a later one, is refused while another holds. It is known by its place among
-    /// the client's calls for the lock, and not by its time: without a pause, say, it comes earlier.
+    /// True if the call that was granted, or a later one, is refused while another holds. It is known by its place
+    /// among the client's calls for the lock, and not by its time: without a pause, say, it comes earlier.
     fn is_refused_rightly(&self, run: &Report, client: ClientId, grant: CallId) -> bool {
         let lock = self.told.lock;
         let setup = self.scenario.clients.get(client.0 as usize);

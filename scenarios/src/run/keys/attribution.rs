@@ -224,8 +224,8 @@ impl Attribution {
         }
     }
 
-    /// Whether a key that a call marked like this may hold the token that it was granted the lock with: false if that is
-    /// another one.
+    /// Whether a key that a call marked like this may hold the token that it was granted the lock with: false if that
+    /// is another one.
     pub(in crate::run) fn may_be_token(&self, mark: &LockMark, call: CallId) -> bool {
         let is_known = at(&self.calls, call.0).is_some_and(|call| call.told_token);
         !is_known || self.marker(mark, call).is_some_and(|it| it.granted_with)

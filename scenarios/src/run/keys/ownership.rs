@@ -143,8 +143,8 @@ impl Share {
         Some(Share { taker, ..*self })
     }
 
-    /// Adds another share of past calls, if it is of the same client and came about alike. It may be of an earlier call,
-    /// whose command was under way for longer.
+    /// Adds another share of past calls, if it is of the same client and came about alike. It may be of an earlier
+    /// call, whose command was under way for longer.
     fn absorb(&mut self, other: &Share) -> bool {
         let (Taker::Past(client, first, last), Taker::Past(its, from, to)) = (self.taker, other.taker) else {
             return false;
@@ -160,8 +160,10 @@ impl Share {
     /// Whether a share of past calls may be added to one that is before this: not across what was set, which makes all
     /// before it mean nothing, nor across a call of the same client that stays by itself.
     fn lets_by(&self, past: &Share, told: &Attribution) -> bool {
-        let is_same = |call, client| told.client_of(call) == Some(client);
-        let stays_between = matches!((self.taker, past.taker), (Taker::Call(call), Taker::Past(client, ..)) if is_same(call, client));
+        let stays_between = match (self.taker, past.taker) {
+            (Taker::Call(call), Taker::Past(client, ..)) => told.client_of(call) == Some(client),
+            _ => false,
+        };
         self.way != ShareKind::Set && !stays_between
     }
 
