@@ -281,10 +281,10 @@ fn what_no_run_saw_is_skipped_beside_runs_that_are_undecided() {
 #[test]
 fn what_a_scenario_states_as_not_seen_is_skipped() {
     let folder = Folder::new();
-    folder.write("stated.toml", &format!("expect = {{ P3 = \"not-seen\", P4 = \"not-seen\" }}\n{UNREAD}"));
+    folder.write("stated.toml", format!("expect = {{ P3 = \"not-seen\", P4 = \"not-seen\" }}\n{UNREAD}"));
     let (status, text) = check(&folder, &["stated.toml", "--weather", "calm", "--runs", "20"]);
     assert_eq!(status, 0, "{text}");
-    folder.write("wanted.toml", &format!("expect = {{ P3 = \"holds\" }}\n{UNREAD}"));
+    folder.write("wanted.toml", format!("expect = {{ P3 = \"holds\" }}\n{UNREAD}"));
     let (status, text) = check(&folder, &["wanted.toml", "--weather", "calm", "--runs", "20"]);
     assert_eq!(status, 3, "{text}");
 }
