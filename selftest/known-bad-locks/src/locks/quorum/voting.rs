@@ -121,7 +121,7 @@ fn silence() -> Vec<Case> {
             locks: library(
                 "no-node-timeout",
                 "redlock-py",
-                |at| at,
+                |at| at.with("driver", "redis-py-5"),
                 |at| at.with("node_timeout", NODE_TIMEOUT),
             ),
             source: "redsync#80, rslock and redlock-py (S)",
