@@ -44,7 +44,7 @@ pub struct Findings {
     pub title: String,
     /// The first seed.
     pub first: Seed,
-    /// Which part of a larger search this is, if it is one.
+    /// The part of a larger search that this is, if it is one.
     pub part: Option<SearchPart>,
     /// What all runs came to.
     pub tally: Tally,

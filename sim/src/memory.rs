@@ -5,8 +5,8 @@
 //! what the code that watches the run says it keeps ([`crate::WorldObserver::keeps`]), disks, connections with what is
 //! in them and on its way, and events, timers and tasks that still wait.
 //!
-//! Not counted: what code under test holds in its own variables. Measured with scenarios, a process takes at most 50 MB
-//! more than is counted.
+//! Not counted: what code under test holds in its own variables. Measured with thousands of random scenarios, a release
+//! build's process takes at most 50 MB more than is counted.
 //!
 //! Decision: "Memory is counted, not measured" (docs/decisions/world.md).
 

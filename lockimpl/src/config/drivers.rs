@@ -20,15 +20,15 @@ pub struct DriverDefaults {
     pub name: &'static str,
     /// The version and the files that were read.
     pub files: &'static str,
-    /// How long connecting may take; none: the first command's time includes it.
+    /// The time that connecting may take; none: the first command's time includes it.
     connect_timeout: Option<Duration>,
-    /// How long one command may take; none: for ever.
+    /// The time that one command may take; none: for ever.
     request_timeout: Option<Duration>,
-    /// What becomes of a connection on which a reply did not come in time.
+    /// The fate of a connection on which a reply did not come in time: a word of `on_timeout`.
     on_timeout: &'static str,
-    /// How often it sends a command again.
+    /// The number of times that it sends a command again.
     retries: u64,
-    /// When it does so, and after what: a word of `reconnect`.
+    /// The moments at which it does so: a word of `reconnect`.
     reconnect: &'static str,
 }
 
@@ -124,7 +124,7 @@ impl DriverDefaults {
         DRIVERS.iter().find(|driver| driver.name == name)
     }
 
-    /// What it does if nobody sets anything, in words.
+    /// Describes in words how it behaves if nobody sets anything.
     pub fn words(&self) -> String {
         let connects = match self.connect_timeout {
             Some(limit) => format!("connects within {} s", limit.as_secs()),

@@ -47,7 +47,7 @@ impl Profile {
         DriverDefaults::named((self.fixed)().get(DRIVER))
     }
 
-    /// What the library sets itself of that for which its driver has a default.
+    /// The settings that the library makes itself although its driver has a default for them.
     pub fn beside_driver(&self) -> Vec<String> {
         let Some(driver) = self.driver() else { return Vec::new() };
         let fixed = (self.fixed)();

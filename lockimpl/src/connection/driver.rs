@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::transport::Transport;
 use crate::env::{Env, NodeName, Task};
 
-/// How long ioredis waits for a connection, where nobody says otherwise.
+/// The time that ioredis waits for a connection, where nobody says otherwise.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The driver of one link; clones are the same driver. It ends with the last of them.

@@ -20,7 +20,7 @@ pub struct Transport {
     pub retries: u32,
     /// When it does so.
     pub reconnect: Reconnect,
-    /// How long connecting may take. Default none: the time of the first command on a connection includes it.
+    /// The time that connecting may take. Default none: the time of the first command on a connection includes it.
     pub connect_timeout: Option<Duration>,
 }
 
@@ -118,7 +118,8 @@ impl Reconnect {
         matches!(self, Self::Ioredis5 | Self::Ioredis6 | Self::Lettuce7 | Self::Bull4 | Self::BullMq6)
     }
 
-    /// How one try of a request connects, for a driver that does so more than once; `is_again` if it is not the first.
+    /// Says how one try of a request connects, for a driver that does so more than once; `is_again` if it is not the
+    /// first.
     pub(crate) fn dialing(self, is_again: bool) -> Option<Dialing> {
         match self {
             Self::RedisPy8 if is_again => Some(Dialing::AsOften { only_if_late: true }),
@@ -130,7 +131,7 @@ impl Reconnect {
         }
     }
 
-    /// Whether a command that waits at the node on purpose has no more time than any other.
+    /// True if a command that waits at the node on purpose has no more time than any other.
     pub(crate) fn times_waits(self) -> bool {
         self == Self::RedisPy8
     }

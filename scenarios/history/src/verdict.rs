@@ -339,7 +339,7 @@ pub struct WrongKey {
     pub by: CallId,
     /// Whether that was ever granted: if not, the command cleaned up after a failed attempt.
     pub by_granted: bool,
-    /// Whether it had been granted by then: if not, the command was part of the acquire itself, and a release cleaned
+    /// True if it had been granted by then: if not, the command was part of the acquire itself, and a release cleaned
     /// up after an attempt of it.
     pub was_granted: bool,
     /// The grant whose token the key held.
