@@ -3,6 +3,8 @@
 //! What is not said is what a file's reader takes for it, and what is said is checked as a file is: [`World::scenario`]
 //! reads the least scenario there is, changes it, and has the result checked.
 
+mod family;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +17,7 @@ use crate::error::ScenarioError;
 use crate::format::Source;
 use crate::model::fault::Fault;
 use crate::model::scenario::Scenario;
+pub use family::Abilities;
 
 /// Nodes, clients and what happens to them. The lock comes later, so that two locks can be tried in one world.
 ///
@@ -40,6 +43,8 @@ pub struct World {
     master: Option<String>,
     weather: Option<String>,
     changes: Vec<Change>,
+    /// Whether it stands for a whole family of worlds.
+    is_family: bool,
 }
 
 type Change = Arc<dyn Fn(&mut Scenario) + Send + Sync>;
@@ -55,6 +60,48 @@ impl World {
             master: None,
             weather: None,
             changes: Vec::new(),
+            is_family: false,
+        }
+    }
+
+    /// A family of worlds, in which a lock is used as people use locks: programs, leases, clients and networks differ
+    /// from member to member. A check beside a reference draws its worlds from it; all else that is said of it (nodes,
+    /// [`World::with`]) is said of each member.
+    ///
+    /// ```
+    /// use doublehold_scenarios::build::{Abilities, World};
+    ///
+    /// let locks = doublehold_lockimpl::descriptors();
+    /// let single = locks.iter().find(|lock| lock.name == "single").unwrap();
+    /// let can = Abilities { extends: true, fences: false };
+    /// let member = |number| World::family().member(number, single, can).scenario("single", locks.clone());
+    /// assert_eq!(member(0)?.clients.len(), 2);
+    /// assert_ne!(member(1)?.clients, member(2)?.clients);
+    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+    /// ```
+    pub fn family() -> World {
+        World { is_family: true, ..World::new("family") }
+    }
+
+    /// Whether it stands for a whole family.
+    pub fn is_family(&self) -> bool {
+        self.is_family
+    }
+
+    /// The member of this family that a number stands for, for a lock that can do this; itself if it is no family.
+    #[must_use]
+    pub fn member(&self, number: u64, lock: &Descriptor, can: Abilities) -> World {
+        if !self.is_family {
+            return self.clone();
+        }
+        let drawn = family::member(number, lock.nodes, can);
+        let named = !self.nodes.is_empty();
+        World {
+            nodes: if named { self.nodes.clone() } else { drawn.nodes },
+            master: if named { self.master.clone() } else { drawn.master },
+            weather: self.weather.clone(),
+            changes: [drawn.changes, self.changes.clone()].concat(),
+            ..drawn
         }
     }
 
@@ -213,6 +260,12 @@ impl World {
     /// What a file that says the same would be refused for. Keys in messages are a file's, which are the names of the
     /// fields of [`Scenario`]: `faults.0` is the first fault.
     pub fn scenario(&self, lock: &str, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
+        if self.is_family
+            && let Some(known) = locks.iter().find(|known| known.name == lock)
+        {
+            let plain = Abilities { extends: false, fences: false };
+            return self.member(0, known, plain).scenario(lock, locks.clone());
+        }
         let (name, text) = (self.name.clone(), self.minimal_table(lock).to_string());
         let source = Source { file: name.clone(), name, text, locks: locks.clone(), ..Source::default() };
         let mut scenario = source.read().map_err(ScenarioError::made_in_rust)?;

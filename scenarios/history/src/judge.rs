@@ -30,6 +30,13 @@ impl Verdicts {
         self.0.get(&predicate).expect("`judge` fills in every predicate")
     }
 
+    /// The same with another verdict on one predicate.
+    #[must_use]
+    pub fn with(mut self, predicate: Predicate, verdict: Verdict) -> Verdicts {
+        self.0.insert(predicate, verdict);
+        self
+    }
+
     /// All six, in the order of [`Predicate::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Predicate, &Verdict)> {
         self.0.iter().map(|(&predicate, verdict)| (predicate, verdict))

@@ -1,0 +1,370 @@
+//! Runs pairs: draws the conditions, surveys the reference in them, and counts what both locks come to.
+//!
+//! Pairs come in rounds. Each round is planned from what the rounds before came to, and never from which thread was
+//! fast, so that the result is the same on any number of threads. A condition in which only the first lock broke what
+//! the reference keeps gets more pairs: of two locks that are alike, each pair that tells them apart still takes either
+//! side like a coin.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_lockimpl::Nodes;
+use doublehold_scenarios::build::{Abilities, World};
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
+use doublehold_scenarios::scenario::{Scenario, Step};
+use doublehold_scenarios::weather::Weather;
+use doublehold_scenarios::{Engine, Seed, Stepped};
+use doublehold_search::panic_hook;
+
+use crate::BesideError;
+use crate::condition::{Condition, draw_weather};
+use crate::count::Counts;
+use crate::pair::Pair;
+use crate::sides::Side;
+use crate::survey::{Survey, Surveyed};
+
+/// The seed after which the survey's seeds come: none of them is a seed of a comparison.
+const SURVEY_SEEDS: u64 = 1 << 40;
+/// In how many runs of a condition the reference must keep what it is said to keep there.
+const SURVEY_RUNS: u64 = 24;
+/// How many pairs a thread makes at a time.
+const BLOCK: u64 = 8;
+/// The pairs of a condition in the first round.
+const FIRST_ROUND: u64 = 8;
+/// The most pairs of a condition in one round, for one in which only the first lock broke something four times as many.
+const ROUND_MAX: u64 = 64;
+/// How many conditions are drawn from a family.
+const OF_FAMILY: u64 = 160;
+/// How many weathers are drawn for one world.
+const OF_WORLD: u64 = 60;
+
+/// Where both locks run.
+#[derive(Clone, Debug)]
+pub enum Worlds {
+    /// In members of this family.
+    Family(World),
+    /// In this one, with the first lock.
+    One(Box<Scenario>),
+}
+
+/// What strikes there.
+#[derive(Clone, Debug)]
+pub enum Weathers {
+    /// Some kinds of this weather, others in each condition.
+    Drawn(Weather),
+    /// All of this weather.
+    Fixed(Weather),
+}
+
+/// Threads and patience.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The number of threads.
+    pub jobs: NonZeroUsize,
+    /// How long no run may end, in real time.
+    pub patience: Duration,
+    /// How many pairs to make at most.
+    pub pairs: Option<u64>,
+    /// The first seed.
+    pub first: Seed,
+}
+
+/// Two locks and the conditions in which they run.
+pub struct Beside<A: Engine, B: Engine> {
+    shared: Arc<Shared<A, B>>,
+}
+
+pub(crate) struct Shared<A: Engine, B: Engine> {
+    pub(crate) mine: Side<A>,
+    pub(crate) theirs: Side<B>,
+    pub(crate) conditions: Vec<Condition>,
+    pairs: Vec<OnceLock<Option<Pair<A::Prepared, B::Prepared>>>>,
+}
+
+impl<A, B> Shared<A, B>
+where
+    A: Engine<Prepared: Stepped>,
+    B: Engine<Prepared: Stepped>,
+{
+    /// The condition at a place, prepared for both; `None` if it cannot be run with the reference.
+    pub(crate) fn pair(&self, place: usize) -> Option<&Pair<A::Prepared, B::Prepared>> {
+        let Condition { scenario, weather, .. } = &self.conditions[place];
+        let prepare = || Pair::new((&self.mine, &self.theirs), scenario, weather).ok();
+        self.pairs[place].get_or_init(prepare).as_ref()
+    }
+}
+
+/// What the pairs so far came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// By the place of the condition.
+    pub conditions: Vec<Counts>,
+    /// How many pairs there were.
+    pub pairs: u64,
+    /// How many rounds were begun: as often as somebody looked.
+    pub rounds: u32,
+}
+
+impl<A, B> Beside<A, B>
+where
+    A: Engine<Prepared: Stepped> + Send + Sync + 'static,
+    B: Engine<Prepared: Stepped> + Send + Sync + 'static,
+{
+    /// Draws the conditions.
+    ///
+    /// # Errors
+    ///
+    /// If no world fits both locks, or a program has a step that one of them lacks.
+    pub fn new(
+        mine: Side<A>,
+        theirs: Side<B>,
+        worlds: &Worlds,
+        weathers: &Weathers,
+    ) -> Result<Beside<A, B>, BesideError> {
+        refuse_other_nodes(&mine, &theirs)?;
+        let can = mine.abilities()?.common(theirs.abilities()?);
+        let conditions = match worlds {
+            Worlds::Family(family) => of_family(&mine, family, can, weathers)?,
+            Worlds::One(scenario) => {
+                refuse_to_extend(scenario, &mine, &theirs)?;
+                theirs.in_place_of(scenario)?;
+                of_world(scenario, weathers)
+            }
+        };
+        let pairs = conditions.iter().map(|_| OnceLock::new()).collect();
+        Ok(Beside { shared: Arc::new(Shared { mine, theirs, conditions, pairs }) })
+    }
+
+    /// The conditions, by their places.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.shared.conditions
+    }
+
+    pub(crate) fn shared(&self) -> &Shared<A, B> {
+        &self.shared
+    }
+
+    /// Finds out where the reference keeps what.
+    ///
+    /// # Errors
+    ///
+    /// If the code of a lock does not come back, if no condition can be run, or if the reference breaks something in
+    /// the first condition, which has no faults.
+    pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
+        let mut rest = Surveying { next: 0..self.shared.conditions.len(), survey: Survey::default() };
+        let shared = self.shared.clone();
+        let check = panic_hook::current_check();
+        let work = move |hand: &Hand<'_>, place: usize| {
+            check.clone().hush(|| {
+                let pair = shared.pair(place)?;
+                let mut surveyed = Surveyed::new();
+                for seed in (0..SURVEY_RUNS).map(|run| Seed(SURVEY_SEEDS + run)) {
+                    hand.begins(seed);
+                    surveyed.add(&pair.judge_theirs(seed, pair.faults(seed)));
+                }
+                Some((place, surveyed))
+            })
+        };
+        run_in_order(Crew { jobs: budget.jobs, ahead: 4 }, budget.patience, &mut rest, work)?;
+        Ok(rest.survey)
+    }
+
+    /// Makes pairs, until there are as many as the budget says, or `until` says so: it is asked after each block.
+    ///
+    /// # Errors
+    ///
+    /// If the code of a lock does not come back.
+    pub fn count(
+        &self,
+        survey: &Survey,
+        budget: &Budget,
+        until: impl FnMut(&Counted) -> ControlFlow<()>,
+    ) -> Result<Counted, BesideError> {
+        let conditions = vec![Counts::default(); self.shared.conditions.len()];
+        let counted = Counted { conditions, ..Counted::default() };
+        let mut rounds = Rounds { survey, budget: *budget, counted, plan: Vec::new(), waiting: 0, until };
+        let shared = self.shared.clone();
+        let check = panic_hook::current_check();
+        let work = move |hand: &Hand<'_>, Block { place, first, count }: Block| {
+            check.clone().hush(|| {
+                let mut counts = Counts::default();
+                let Some(pair) = shared.pair(place) else { return (place, counts) };
+                for seed in (0..count).map(|run| Seed(first.0.wrapping_add(run))) {
+                    hand.begins(seed);
+                    let faults = pair.faults(seed);
+                    let mine = pair.judge_mine(seed, faults.clone());
+                    hand.begins(seed);
+                    counts.add(&mine, &pair.judge_theirs(seed, faults));
+                }
+                (place, counts)
+            })
+        };
+        run_in_order(Crew { jobs: budget.jobs, ahead: 8 }, budget.patience, &mut rounds, work)?;
+        Ok(rounds.counted)
+    }
+}
+
+fn of_family<A: Engine>(
+    mine: &Side<A>,
+    family: &World,
+    can: Abilities,
+    weathers: &Weathers,
+) -> Result<Vec<Condition>, BesideError> {
+    let descriptor = mine.descriptor()?;
+    let (mut conditions, mut refused) = (Vec::new(), String::new());
+    for number in 0..OF_FAMILY {
+        // A lock may refuse a lease that is too short for it.
+        match mine.scenario(&family.member(number, &descriptor, can)) {
+            Ok(scenario) => conditions.push(condition(number, scenario, weathers)),
+            Err(error) => refused = error.to_string(),
+        }
+    }
+    if conditions.is_empty() { Err(BesideError::NoWorld(refused)) } else { Ok(conditions) }
+}
+
+fn of_world(scenario: &Scenario, weathers: &Weathers) -> Vec<Condition> {
+    let count = if matches!(weathers, Weathers::Drawn(_)) { OF_WORLD } else { 1 };
+    (0..count).map(|number| condition(number, scenario.clone(), weathers)).collect()
+}
+
+fn condition(number: u64, scenario: Scenario, weathers: &Weathers) -> Condition {
+    let weather = match weathers {
+        Weathers::Drawn(base) => draw_weather(base, number, &scenario),
+        Weathers::Fixed(weather) => weather.clone(),
+    };
+    Condition { number, scenario: Scenario { weather: None, ..scenario }, weather }
+}
+
+fn refuse_other_nodes<A: Engine, B: Engine>(mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError> {
+    let words = |nodes| match nodes {
+        Nodes::One => "one node",
+        Nodes::Replicated => "a master and its replicas",
+        Nodes::Independent => "independent nodes",
+    };
+    let (my_nodes, their_nodes) = (mine.descriptor()?.nodes, theirs.descriptor()?.nodes);
+    if my_nodes == their_nodes {
+        return Ok(());
+    }
+    Err(BesideError::OtherNodes {
+        mine: mine.title.clone(),
+        my_nodes: words(my_nodes),
+        theirs: theirs.title.clone(),
+        their_nodes: words(their_nodes),
+    })
+}
+
+fn refuse_to_extend<A, B>(scenario: &Scenario, mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError>
+where
+    A: Engine<Prepared: Stepped>,
+    B: Engine<Prepared: Stepped>,
+{
+    let extends = scenario.clients.iter().flat_map(|client| &client.program);
+    if !extends.into_iter().any(|step| matches!(step, Step::Extend(_))) {
+        return Ok(());
+    }
+    let lacks = match (mine.abilities()?.extends, theirs.abilities()?.extends) {
+        (true, true) => return Ok(()),
+        (false, _) => &mine.title,
+        (true, false) => &theirs.title,
+    };
+    Err(BesideError::CannotExtend { lock: lacks.clone() })
+}
+
+/// Hands out the conditions for the survey.
+struct Surveying {
+    next: std::ops::Range<usize>,
+    survey: Survey,
+}
+
+impl Foreman for Surveying {
+    type Piece = usize;
+    type Done = Option<(usize, Surveyed)>;
+
+    fn next(&mut self) -> Option<usize> {
+        self.next.next()
+    }
+
+    fn receive(&mut self, done: Self::Done) -> ControlFlow<()> {
+        if let Some((place, surveyed)) = done {
+            self.survey.add(place, surveyed);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Pairs of one condition, from a seed on.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    place: usize,
+    first: Seed,
+    count: u64,
+}
+
+/// Hands out blocks, round after round.
+struct Rounds<'a, U> {
+    survey: &'a Survey,
+    budget: Budget,
+    counted: Counted,
+    /// The blocks of this round that are not handed out yet, the next one last.
+    plan: Vec<Block>,
+    /// How many blocks are handed out and not told of.
+    waiting: u64,
+    until: U,
+}
+
+impl<U: FnMut(&Counted) -> ControlFlow<()>> Foreman for Rounds<'_, U> {
+    type Piece = Block;
+    type Done = (usize, Counts);
+
+    fn next(&mut self) -> Option<Block> {
+        // A round is planned when all of the one before is known.
+        if self.plan.is_empty() && self.waiting == 0 {
+            self.plan_round();
+        }
+        let block = self.plan.pop()?;
+        self.waiting += 1;
+        Some(block)
+    }
+
+    fn receive(&mut self, (place, counts): (usize, Counts)) -> ControlFlow<()> {
+        self.waiting -= 1;
+        self.counted.pairs += counts.pairs;
+        self.counted.conditions[place].merge(counts);
+        ControlFlow::Continue(())
+    }
+
+    fn goes_on(&mut self, _: u64) -> ControlFlow<()> {
+        (self.until)(&self.counted)
+    }
+}
+
+impl<U> Rounds<'_, U> {
+    fn plan_round(&mut self) {
+        let round = self.counted.rounds;
+        let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
+        let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
+        for place in self.survey.places() {
+            let pairs = if self.tells_apart(place) { 4 * share } else { share }.min(left);
+            left -= pairs;
+            let made = self.counted.conditions[place].pairs;
+            for block in 0..pairs.div_ceil(BLOCK) {
+                let count = BLOCK.min(pairs - block * BLOCK);
+                let first = Seed(self.budget.first.0.wrapping_add(made + block * BLOCK));
+                self.plan.push(Block { place, first, count });
+            }
+        }
+        self.plan.reverse();
+        self.counted.rounds += u32::from(!self.plan.is_empty());
+    }
+
+    /// Whether only the first lock broke something in this condition that the reference keeps there.
+    fn tells_apart(&self, place: usize) -> bool {
+        Predicate::ALL.into_iter().any(|predicate| {
+            let table = self.counted.conditions[place].of(predicate).decided;
+            self.survey.keeps(place, predicate) && table.only_first > table.only_second
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! From counts to one word: does the first lock do worse than the reference?
+//!
+//! Each predicate is asked twice: in the conditions in which the reference keeps it, and in the rest, where only a
+//! better lock can show. A difference counts if McNemar's exact test says so, at a level that is divided among both
+//! questions, all predicates and every look: after round r a look may use 1/(r(r+1)) of it, so that all looks together
+//! use the whole. Two locks that are alike are told apart once in [`ALPHA`]⁻¹ comparisons at most, however long one
+//! looks.
+//!
+//! An example is evidence of another kind: a run that only the first lock breaks, and that goes so in other futures as
+//! well. It decides where pairs are too few to.
+
+use std::cmp::Ordering;
+
+use doublehold_history::Predicate;
+use doublehold_statistics::{Confidence, Interval, PartlyPaired};
+
+use crate::beside::Counted;
+use crate::count::sum;
+use crate::survey::Survey;
+
+/// How often two locks that are alike are told apart.
+const ALPHA: f64 = 0.001;
+/// A difference of so many runs at most is none that matters: one in a hundred.
+const MARGIN: f64 = 0.01;
+/// Fewer pairs than these say nothing of a difference that small.
+const PAIRS_MIN: u64 = 200;
+
+/// What a predicate came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Found {
+    /// The first lock breaks it more often.
+    Worse,
+    /// The reference breaks it more often.
+    Better,
+    /// The first lock breaks it in so many runs more at most, as a share of runs; less than one in a hundred.
+    NoWorse(f64),
+    /// Nobody can say yet.
+    NotToldApart,
+    /// The reference breaks it in every condition, and both do alike.
+    NotAsked,
+}
+
+impl Found {
+    /// The word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Found::Worse => "worse",
+            Found::Better => "better",
+            Found::NoWorse(_) => "no worse",
+            Found::NotToldApart => "not told apart",
+            Found::NotAsked => "not asked",
+        }
+    }
+}
+
+/// One predicate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// Which.
+    pub predicate: Predicate,
+    /// What it came to.
+    pub found: Found,
+    /// The pairs in conditions in which the reference keeps it.
+    pub kept: PartlyPaired,
+    /// The pairs in all others.
+    pub rest: PartlyPaired,
+}
+
+impl Row {
+    /// The difference of the rates where the reference keeps it, first less second; in all conditions if it keeps it in
+    /// none.
+    pub fn interval(&self) -> Option<Interval> {
+        let table = if self.kept.pairs() > 0 { &self.kept } else { &self.rest };
+        table.interval(Confidence::P95)
+    }
+}
+
+/// What the whole came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Something is worse and nothing better.
+    Worse,
+    /// Something is better and nothing worse.
+    Better,
+    /// Something is worse and something else better.
+    Mixed,
+    /// Nothing is told apart, and no difference that matters is left.
+    NoWorse,
+    /// Nothing is told apart, and there were too few pairs to say more.
+    NotToldApart,
+    /// Both runs of every pair were the same: no world exercises what differs.
+    NeverReached,
+}
+
+impl Outcome {
+    /// The word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Worse => "worse",
+            Outcome::Better => "better",
+            Outcome::Mixed => "mixed",
+            Outcome::NoWorse => "no worse",
+            Outcome::NotToldApart => "not told apart",
+            Outcome::NeverReached => "never reached",
+        }
+    }
+}
+
+/// All predicates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// In the order of [`Predicate::ALL`].
+    pub rows: Vec<Row>,
+    /// How many pairs there were.
+    pub pairs: u64,
+    /// In how many pairs both runs were the same.
+    pub same: u64,
+    /// In how many pairs only the first lock's code panicked.
+    pub only_mine_panicked: u64,
+}
+
+impl Comparison {
+    /// Compares what pairs came to. `shown` are the predicates for which an example was found.
+    pub fn new(survey: &Survey, counted: &Counted, asked: &[Predicate], shown: &[Predicate]) -> Comparison {
+        let rows = asked.iter().map(|predicate| row(*predicate, survey, counted, shown)).collect();
+        let all = || counted.conditions.iter();
+        Comparison {
+            rows,
+            pairs: counted.pairs,
+            same: all().map(|counts| counts.same).sum(),
+            only_mine_panicked: all().map(|counts| counts.only_mine_panicked).sum(),
+        }
+    }
+
+    /// The whole in one word.
+    pub fn outcome(&self) -> Outcome {
+        let has = |wanted: fn(Found) -> bool| self.rows.iter().any(|row| wanted(row.found));
+        let is_worse = has(|found| found == Found::Worse) || self.only_mine_panicked > 0;
+        match (is_worse, has(|found| found == Found::Better)) {
+            (true, true) => Outcome::Mixed,
+            (true, false) => Outcome::Worse,
+            (false, true) => Outcome::Better,
+            (false, false) if self.same == self.pairs => Outcome::NeverReached,
+            (false, false) if has(|found| found == Found::NotToldApart) => Outcome::NotToldApart,
+            (false, false) if has(|found| matches!(found, Found::NoWorse(_))) => Outcome::NoWorse,
+            (false, false) => Outcome::NotToldApart,
+        }
+    }
+
+    /// The predicates that only the first lock breaks more often, those with the most such pairs first.
+    pub fn worse(&self) -> Vec<Predicate> {
+        let mut worse: Vec<&Row> = self.rows.iter().filter(|row| row.found == Found::Worse).collect();
+        worse.sort_by_key(|row| std::cmp::Reverse(row.kept.decided.only_first));
+        worse.into_iter().map(|row| row.predicate).collect()
+    }
+}
+
+fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predicate]) -> Row {
+    let tables = |is_kept: bool| {
+        let places = (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
+        sum(places.map(|place| counted.conditions[place].of(predicate)))
+    };
+    let (kept, rest) = (tables(true), tables(false));
+    let level = level(counted.rounds);
+    let told = [&kept, &rest].map(|table| {
+        let (which, chance) = table.evidence();
+        if chance < level { which } else { Ordering::Equal }
+    });
+    let found = if told.contains(&Ordering::Greater) || shown.contains(&predicate) {
+        Found::Worse
+    } else if told.contains(&Ordering::Less) {
+        Found::Better
+    } else if kept.pairs() == 0 {
+        Found::NotAsked
+    } else {
+        bound(&kept)
+    };
+    Row { predicate, found, kept, rest }
+}
+
+/// What can be said where no difference is told.
+fn bound(kept: &PartlyPaired) -> Found {
+    match kept.interval(Confidence::P95) {
+        Some(interval) if interval.high <= MARGIN && kept.pairs() >= PAIRS_MIN => {
+            Found::NoWorse(interval.high.max(0.0))
+        }
+        _ => Found::NotToldApart,
+    }
+}
+
+/// The level of one test at a look after so many rounds.
+fn level(rounds: u32) -> f64 {
+    let (questions, round) = (2 * Predicate::ALL.len(), f64::from(rounds.max(1)));
+    ALPHA / questions as f64 / (round * (round + 1.0))
+}

@@ -1,0 +1,145 @@
+//! Both locks as one engine for the shrinker: its runs are those of the first lock, and they count as violating only
+//! where the reference holds in the very same plan.
+//!
+//! So whatever is taken away or reworded keeps the difference, and the shrinker needs to know nothing of pairs.
+
+use std::time::Duration;
+
+use doublehold_history::{Evidence, Overlap, Predicate, TrueNs, Verdict};
+use doublehold_lockimpl::Descriptor;
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::model::host::UnknownHost;
+use doublehold_scenarios::report::{Report, Summary};
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::weather::Climate;
+use doublehold_scenarios::when::Nth;
+use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable, Seed, Stepped};
+
+use crate::sides::Side;
+
+/// What only the first lock is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// What it breaks, and the reference keeps.
+    pub predicate: Predicate,
+    /// For how long two hold at once at least, where the predicate is about that.
+    pub overlap: Duration,
+}
+
+impl Wanted {
+    /// Whether a run shows it.
+    pub fn is_in(&self, run: &Summary) -> bool {
+        let Verdict::Violated(evidence) = run.verdicts.get(self.predicate) else { return false };
+        let is_long = |overlap: &Overlap| {
+            overlap.open_ended || Duration::from_nanos(overlap.to.since(overlap.from)) >= self.overlap
+        };
+        evidence.iter().any(|it| match it {
+            Evidence::Overlap(overlap) => is_long(overlap),
+            _ => true,
+        })
+    }
+
+    /// Whether a run of the reference shows that it keeps it.
+    pub fn is_kept_in(&self, run: &Summary) -> bool {
+        *run.verdicts.get(self.predicate) == Verdict::Holds
+    }
+}
+
+/// Both locks as one engine.
+pub(crate) struct Masked<'a, A, B> {
+    pub(crate) mine: &'a A,
+    pub(crate) theirs: &'a Side<B>,
+    pub(crate) wanted: Wanted,
+}
+
+/// One scenario, prepared for both.
+pub(crate) struct MaskedPair<M, T> {
+    pub(crate) mine: M,
+    pub(crate) theirs: T,
+    wanted: Wanted,
+}
+
+impl<A: Engine, B: Engine> Engine for Masked<'_, A, B>
+where
+    A: Engine<Prepared: Futures + Stepped>,
+    B: Engine<Prepared: Futures + Stepped>,
+{
+    type Prepared = MaskedPair<A::Prepared, B::Prepared>;
+
+    fn name(&self) -> &'static str {
+        self.mine.name()
+    }
+
+    fn locks(&self) -> Vec<Descriptor> {
+        self.mine.locks()
+    }
+
+    fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError> {
+        let their_scenario = self.theirs.in_place_of(scenario);
+        let their_scenario = their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
+        Ok(MaskedPair {
+            mine: self.mine.prepare(scenario)?,
+            theirs: self.theirs.engine.prepare(&their_scenario)?,
+            wanted: self.wanted,
+        })
+    }
+}
+
+impl<M: Prepared, T: Prepared> Prepared for MaskedPair<M, T> {
+    type Record = M::Record;
+
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
+        let seed = seed.into();
+        let run = self.mine.judge(seed);
+        if self.wanted.is_in(&run) && self.wanted.is_kept_in(&self.theirs.judge(seed)) {
+            return run;
+        }
+        let verdicts = run.verdicts.with(self.wanted.predicate, Verdict::Holds);
+        Summary { verdicts, ..run }
+    }
+
+    fn run(&self, seed: impl Into<Seed>) -> Report {
+        self.mine.run(seed)
+    }
+
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<M::Record>) {
+        self.mine.run_traced(seed)
+    }
+}
+
+impl<M: Searchable, T: Searchable> Searchable for MaskedPair<M, T> {
+    fn scenario(&self) -> &Scenario {
+        self.mine.scenario()
+    }
+
+    fn climate(&self) -> Option<&Climate> {
+        self.mine.climate()
+    }
+
+    fn with_faults(&self, faults: Vec<Fault>) -> Result<Self, UnknownHost> {
+        Ok(MaskedPair {
+            mine: self.mine.with_faults(faults.clone())?,
+            theirs: self.theirs.with_faults(faults)?,
+            wanted: self.wanted,
+        })
+    }
+
+    fn with_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError> {
+        let lock = self.theirs.scenario().lock.clone();
+        let mut theirs = scenario.clone();
+        theirs.lock.algorithm = lock.algorithm;
+        theirs.lock.switches = lock.switches;
+        Ok(MaskedPair {
+            mine: self.mine.with_scenario(scenario)?,
+            theirs: self.theirs.with_scenario(&theirs)?,
+            wanted: self.wanted,
+        })
+    }
+}
+
+impl<M: Stepped, T: Searchable> Stepped for MaskedPair<M, T> {
+    fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(TrueNs, Nth)> {
+        self.mine.timed_steps(seed)
+    }
+}
+

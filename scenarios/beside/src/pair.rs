@@ -1,0 +1,66 @@
+//! A pair of runs: both locks from one seed, in one world, under the same faults.
+//!
+//! Faults at times are drawn once for both. Those at steps strike at steps that a calm run of either lock has, so that
+//! no fault is drawn which only one of them can meet. From the first message that differs on, the two runs go their own
+//! ways.
+
+use std::collections::BTreeSet;
+
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::weather::{Climate, Weather};
+use doublehold_scenarios::when::Nth;
+use doublehold_scenarios::{Engine, Seed, Stepped};
+
+use crate::BesideError;
+use crate::sides::Side;
+
+/// The seed of the runs whose steps random faults are placed at.
+const SURVEYED: Seed = Seed(1);
+
+/// One condition, prepared for both locks.
+pub(crate) struct Pair<M, T> {
+    pub(crate) mine: M,
+    pub(crate) theirs: T,
+    climate: Climate,
+}
+
+impl<M: Stepped, T: Stepped> Pair<M, T> {
+    /// Prepares a scenario of the first lock for both.
+    pub(crate) fn new<A, B>(
+        (mine, theirs): (&Side<A>, &Side<B>),
+        scenario: &Scenario,
+        weather: &Weather,
+    ) -> Result<Pair<M, T>, BesideError>
+    where
+        A: Engine<Prepared = M>,
+        B: Engine<Prepared = T>,
+    {
+        let calm = Scenario { weather: None, ..scenario.clone() };
+        let their_scenario = theirs.in_place_of(&calm)?;
+        let (mine, theirs) = (mine.engine.prepare(&calm)?, theirs.engine.prepare(&their_scenario)?);
+        let steps = common_steps(mine.steps(SURVEYED), theirs.steps(SURVEYED));
+        Ok(Pair { climate: Climate::new(weather, &calm, &steps), mine, theirs })
+    }
+
+    /// The faults of the runs from a seed, those of the scenario included.
+    pub(crate) fn faults(&self, seed: Seed) -> Vec<Fault> {
+        [self.mine.scenario().faults.clone(), self.climate.draw(seed)].concat()
+    }
+
+    pub(crate) fn judge_mine(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
+        self.mine.with_faults(faults).expect("faults of a climate strike hosts that there are").judge(seed)
+    }
+
+    pub(crate) fn judge_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
+        self.theirs.with_faults(faults).expect("both scenarios have the same hosts").judge(seed)
+    }
+}
+
+/// The steps that both runs have.
+fn common_steps(mine: Vec<Nth>, theirs: Vec<Nth>) -> Vec<Nth> {
+    let key = |step: &Nth| (step.event.to_string(), step.nth);
+    let theirs: BTreeSet<(String, u32)> = theirs.iter().map(key).collect();
+    mine.into_iter().filter(|step| theirs.contains(&key(step))).collect()
+}
