@@ -32,6 +32,25 @@ fn main() {
         let kinds = survey.kinds(beside.conditions(), p);
         println!("{p}: kept in {kept}, taken away {:?}", kinds.taken_away);
     }
+    if std::env::var("COST").is_ok() {
+        use doublehold_scenarios::{Engine, Prepared};
+        let mut costs: Vec<(u64, u128, String)> = beside.conditions().iter().map(|c| {
+            let sc = doublehold_scenarios::Scenario { weather: Some(c.weather.clone()), ..c.scenario.clone() };
+            let t0 = Instant::now();
+            let p = LeanEngine.prepare(&sc).unwrap();
+            let prep = t0.elapsed().as_micros();
+            let t0 = Instant::now();
+            let e: u64 = (1..=8).map(|s| p.judge(s).events).sum();
+            let us = t0.elapsed().as_micros() / 8;
+            (e / 8, us, format!("{} ttl {:?} n={} rounds {} retry {:?} prog {:?} prep {prep} kinds {:?}", c.number, c.scenario.lock.ttl, c.scenario.clients.len(), c.scenario.clients[0].rounds, c.scenario.clients[0].retry, c.scenario.clients[0].program.len(), c.weather.faults.len()))
+        }).collect();
+        costs.sort();
+        costs.reverse();
+        let total: u64 = costs.iter().map(|c| c.0).sum();
+        println!("total events {total}");
+        for c in costs.iter().take(25) { println!("{c:?}"); }
+        for c in costs.iter().skip(25).step_by(15) { println!("{c:?}"); }
+    }
     let t = Instant::now();
     let counted = beside.count(&survey, &budget, |_| if t.elapsed().as_secs_f64() > secs { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }).unwrap();
     println!("{} pairs in {:?}, {} rounds", counted.pairs, t.elapsed(), counted.rounds);

@@ -28,8 +28,6 @@ use crate::survey::{Survey, Surveyed};
 
 /// The seed after which the survey's seeds come: none of them is a seed of a comparison.
 const SURVEY_SEEDS: u64 = 1 << 40;
-/// In how many runs of a condition the reference must keep what it is said to keep there.
-const SURVEY_RUNS: u64 = 24;
 /// How many pairs a thread makes at a time.
 const BLOCK: u64 = 8;
 /// The pairs of a condition in the first round.
@@ -161,7 +159,10 @@ where
             check.clone().hush(|| {
                 let pair = shared.pair(place)?;
                 let mut surveyed = Surveyed::new();
-                for seed in (0..SURVEY_RUNS).map(|run| Seed(SURVEY_SEEDS + run)) {
+                for seed in (SURVEY_SEEDS..).map(Seed) {
+                    if surveyed.is_enough() {
+                        break;
+                    }
                     hand.begins(seed);
                     surveyed.add(&pair.judge_theirs(seed, pair.faults(seed)));
                 }
@@ -347,6 +348,7 @@ impl<U> Rounds<'_, U> {
         let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
         let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
         for place in self.survey.places() {
+            let share = self.survey.share(place, share);
             let pairs = if self.tells_apart(place) { 4 * share } else { share }.min(left);
             left -= pairs;
             let made = self.counted.conditions[place].pairs;

@@ -9,7 +9,7 @@
 //! An example is evidence of another kind: a run that only the first lock breaks, and that goes so in other futures as
 //! well. It decides where pairs are too few to.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Confidence, Interval, PartlyPaired};
@@ -71,7 +71,7 @@ impl Row {
     /// none.
     pub fn interval(&self) -> Option<Interval> {
         let table = if self.kept.pairs() > 0 { &self.kept } else { &self.rest };
-        table.interval(Confidence::P95)
+        table.decided.interval(Confidence::P95)
     }
 }
 
@@ -147,10 +147,22 @@ impl Comparison {
         }
     }
 
+    /// The predicates to look for an example of: those that are worse, and then those that only the first lock broke
+    /// where the reference keeps them.
+    pub fn to_show(&self) -> Vec<Predicate> {
+        let only_mine = |row: &&Row| {
+            let table = row.kept.decided;
+            row.found != Found::Worse && table.only_first > 0 && table.only_second == 0
+        };
+        let mut rest: Vec<&Row> = self.rows.iter().filter(only_mine).collect();
+        rest.sort_by_key(|row| Reverse(row.kept.decided.only_first));
+        self.worse().into_iter().chain(rest.into_iter().map(|row| row.predicate)).collect()
+    }
+
     /// The predicates that only the first lock breaks more often, those with the most such pairs first.
     pub fn worse(&self) -> Vec<Predicate> {
         let mut worse: Vec<&Row> = self.rows.iter().filter(|row| row.found == Found::Worse).collect();
-        worse.sort_by_key(|row| std::cmp::Reverse(row.kept.decided.only_first));
+        worse.sort_by_key(|row| Reverse(row.kept.decided.only_first));
         worse.into_iter().map(|row| row.predicate).collect()
     }
 }
@@ -163,8 +175,8 @@ fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predic
     let (kept, rest) = (tables(true), tables(false));
     let level = level(counted.rounds);
     let told = [&kept, &rest].map(|table| {
-        let (which, chance) = table.evidence();
-        if chance < level { which } else { Ordering::Equal }
+        let table = table.decided;
+        if table.p_value() < level { table.only_first.cmp(&table.only_second) } else { Ordering::Equal }
     });
     let found = if told.contains(&Ordering::Greater) || shown.contains(&predicate) {
         Found::Worse
@@ -180,8 +192,8 @@ fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predic
 
 /// What can be said where no difference is told.
 fn bound(kept: &PartlyPaired) -> Found {
-    match kept.interval(Confidence::P95) {
-        Some(interval) if interval.high <= MARGIN && kept.pairs() >= PAIRS_MIN => {
+    match kept.decided.interval(Confidence::P95) {
+        Some(interval) if interval.high <= MARGIN && kept.decided.pairs() >= PAIRS_MIN => {
             Found::NoWorse(interval.high.max(0.0))
         }
         _ => Found::NotToldApart,

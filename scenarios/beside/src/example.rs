@@ -15,7 +15,7 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::scenario::{DelayLaw, Scenario};
-use doublehold_scenarios::{Engine, Futures, Prepared as _, Searchable as _, Seed, Stepped};
+use doublehold_scenarios::{Engine, Prepared as _, Searchable as _, Seed, Stepped};
 use doublehold_search::shrink::{Case, Effort, KeepNodes, Shrunk, Target, shrink};
 
 use crate::BesideError;
@@ -103,8 +103,8 @@ where
         is_over: impl Fn() -> bool,
     ) -> Result<Option<Example>, BesideError>
     where
-        R: Engine<Prepared: Futures + Stepped>,
-        S: Engine<Prepared: Futures + Stepped>,
+        R: Engine<Prepared: Stepped>,
+        S: Engine<Prepared: Stepped>,
     {
         let found = self.pairs_of(survey, counted, predicate);
         let mut candidates = Vec::new();
@@ -157,8 +157,8 @@ where
         is_long: bool,
     ) -> Result<Option<Candidate>, BesideError>
     where
-        R: Engine<Prepared: Futures + Stepped>,
-        S: Engine<Prepared: Futures + Stepped>,
+        R: Engine<Prepared: Stepped>,
+        S: Engine<Prepared: Stepped>,
     {
         let Some(pair) = self.shared().pair(place) else { return Ok(None) };
         let condition = &self.conditions()[place];
@@ -166,6 +166,7 @@ where
         let overlap = if is_long { OVERLAP.min(scenario.lock.ttl / 10) } else { Duration::ZERO };
         let wanted = Wanted { predicate, overlap };
         let target = Target::Violates(predicate);
+        let scenario = with_struck_faults(mine, scenario, seed)?;
         let prepared = Masked { mine, theirs, wanted }.prepare(&scenario)?;
         if !target.is_in(&prepared.judge(seed)) {
             return Ok(None);
@@ -182,6 +183,14 @@ where
         needs.retain(|kind| !without(kind));
         Ok(Some(Candidate { condition: condition.number, seed, scenario, wanted, needs }))
     }
+}
+
+/// The scenario without the faults that never strike in the run from a seed.
+fn with_struck_faults<R: Engine>(mine: &R, scenario: Scenario, seed: Seed) -> Result<Scenario, BesideError> {
+    let run = mine.prepare(&scenario)?.judge(seed);
+    let struck = scenario.faults.iter().zip(&run.faults).filter(|(_, hit)| hit.struck > 0);
+    let faults = struck.map(|(fault, _)| fault.clone()).collect();
+    Ok(Scenario { faults, ..scenario })
 }
 
 /// The largest group first; of groups of one size the one that needs least.
@@ -201,15 +210,24 @@ fn make_small<R, S>(
     groups: &[Group],
 ) -> Result<Example, BesideError>
 where
-    R: Engine<Prepared: Futures + Stepped>,
-    S: Engine<Prepared: Futures + Stepped>,
+    R: Engine<Prepared: Stepped>,
+    S: Engine<Prepared: Stepped>,
 {
     let Candidate { condition, seed, scenario, wanted, needs } = candidate;
     let masked = Masked { mine, theirs, wanted: *wanted };
     let case = Case { scenario, seed: *seed, target: Target::Violates(wanted.predicate) };
-    let effort = Effort { replays_max: REPLAYS_MAX, nodes: KeepNodes::OfQuorums };
-    let shrunk = shrink(&masked, &case, &effort)?;
-    let separates = separated_futures(&masked, &shrunk)?;
+    let mut effort = Effort { replays_max: REPLAYS_MAX, nodes: KeepNodes::OfQuorums, is_steady: false };
+    let mut shrunk = shrink(&masked, &case, &effort)?;
+    let mut separates = separated_futures(&masked, &shrunk)?;
+    if separates < FUTURES_MIN {
+        // What depends on luck needs more rounds or clients than its own seed does.
+        effort.is_steady = true;
+        let larger = shrink(&masked, &case, &effort)?;
+        let of_larger = separated_futures(&masked, &larger)?;
+        if of_larger > separates {
+            (shrunk, separates) = (larger, of_larger);
+        }
+    }
     let mut groups = groups.to_vec();
     groups.sort_by_key(|group| group.needs != *needs);
     Ok(Example {
@@ -226,8 +244,8 @@ where
 /// In how many other futures only the first lock breaks it.
 fn separated_futures<A, B>(masked: &Masked<'_, A, B>, shrunk: &Shrunk) -> Result<u64, BesideError>
 where
-    A: Engine<Prepared: Futures + Stepped>,
-    B: Engine<Prepared: Futures + Stepped>,
+    A: Engine<Prepared: Stepped>,
+    B: Engine<Prepared: Stepped>,
 {
     let target = Target::Violates(masked.wanted.predicate);
     let as_it_is = masked.prepare(&shrunk.scenario)?;

@@ -2,6 +2,10 @@
 //! where the reference holds in the very same plan.
 //!
 //! So whatever is taken away or reworded keeps the difference, and the shrinker needs to know nothing of pairs.
+//!
+//! The same plan is not always the same strain. A pause at "c1's 11th clock read" may fall before the write of one lock
+//! and after that of the other, since one of them reads its clock once more. So every fault must strike in the
+//! reference's run as well, and the reference must also hold where the faults strike one or two steps sooner or later.
 
 use std::time::Duration;
 
@@ -12,8 +16,8 @@ use doublehold_scenarios::model::host::UnknownHost;
 use doublehold_scenarios::report::{Report, Summary};
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::Climate;
-use doublehold_scenarios::when::Nth;
-use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable, Seed, Stepped};
+use doublehold_scenarios::when::{Nth, When};
+use doublehold_scenarios::{Engine, PrepareError, Prepared, Searchable, Seed, Stepped};
 
 use crate::sides::Side;
 
@@ -39,11 +43,16 @@ impl Wanted {
         })
     }
 
-    /// Whether a run of the reference shows that it keeps it.
+    /// Whether a run of the reference shows that it keeps it under the same faults.
     pub fn is_kept_in(&self, run: &Summary) -> bool {
-        *run.verdicts.get(self.predicate) == Verdict::Holds
+        *run.verdicts.get(self.predicate) == Verdict::Holds && run.faults.iter().all(|fault| fault.struck > 0)
     }
 }
+
+/// How many steps sooner or later the reference is struck as well.
+const MOVES: [i32; 4] = [-2, -1, 1, 2];
+/// How far a fault at a time is moved for a step.
+const MOVE: Duration = Duration::from_millis(20);
 
 /// Both locks as one engine.
 pub(crate) struct Masked<'a, A, B> {
@@ -54,15 +63,17 @@ pub(crate) struct Masked<'a, A, B> {
 
 /// One scenario, prepared for both.
 pub(crate) struct MaskedPair<M, T> {
-    pub(crate) mine: M,
-    pub(crate) theirs: T,
+    mine: M,
+    theirs: T,
+    /// The reference with its faults a little sooner or later.
+    moved: Vec<T>,
     wanted: Wanted,
 }
 
 impl<A: Engine, B: Engine> Engine for Masked<'_, A, B>
 where
-    A: Engine<Prepared: Futures + Stepped>,
-    B: Engine<Prepared: Futures + Stepped>,
+    A: Engine<Prepared: Stepped>,
+    B: Engine<Prepared: Stepped>,
 {
     type Prepared = MaskedPair<A::Prepared, B::Prepared>;
 
@@ -77,11 +88,42 @@ where
     fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError> {
         let their_scenario = self.theirs.in_place_of(scenario);
         let their_scenario = their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
-        Ok(MaskedPair {
-            mine: self.mine.prepare(scenario)?,
-            theirs: self.theirs.engine.prepare(&their_scenario)?,
-            wanted: self.wanted,
-        })
+        let theirs = self.theirs.engine.prepare(&their_scenario)?;
+        let moved = moved(&theirs, &scenario.faults)?;
+        Ok(MaskedPair { mine: self.mine.prepare(scenario)?, theirs, moved, wanted: self.wanted })
+    }
+}
+
+/// The same with these faults, a little sooner or later.
+fn moved<T: Searchable>(theirs: &T, faults: &[Fault]) -> Result<Vec<T>, UnknownHost> {
+    let moves = if faults.is_empty() { &[][..] } else { &MOVES[..] };
+    let all = |by: &i32| theirs.with_faults(faults.iter().map(|fault| move_fault(fault, *by)).collect());
+    moves.iter().map(all).collect()
+}
+
+fn move_fault(fault: &Fault, by: i32) -> Fault {
+    let mut fault = fault.clone();
+    match &mut fault.at {
+        When::At(at) if by < 0 => *at = at.saturating_sub(MOVE * by.unsigned_abs()),
+        When::At(at) => *at += MOVE * by.unsigned_abs(),
+        When::On { events, .. } => {
+            if let Some(last) = events.last_mut() {
+                last.nth = last.nth.saturating_add_signed(by).max(1);
+            }
+        }
+    }
+    fault.optional = true;
+    fault
+}
+
+impl<M: Prepared, T: Prepared> MaskedPair<M, T> {
+    /// Whether the reference holds in the same plan, and in those that are moved.
+    fn is_kept(&self, seed: Seed) -> bool {
+        let kept = self.wanted.is_kept_in(&self.theirs.judge(seed));
+        let holds = |moved: &T| {
+            !matches!(moved.judge(seed).verdicts.get(self.wanted.predicate), Verdict::Violated(_))
+        };
+        kept && self.moved.iter().all(holds)
     }
 }
 
@@ -91,7 +133,7 @@ impl<M: Prepared, T: Prepared> Prepared for MaskedPair<M, T> {
     fn judge(&self, seed: impl Into<Seed>) -> Summary {
         let seed = seed.into();
         let run = self.mine.judge(seed);
-        if self.wanted.is_in(&run) && self.wanted.is_kept_in(&self.theirs.judge(seed)) {
+        if self.wanted.is_in(&run) && self.is_kept(seed) {
             return run;
         }
         let verdicts = run.verdicts.with(self.wanted.predicate, Verdict::Holds);
@@ -119,6 +161,7 @@ impl<M: Searchable, T: Searchable> Searchable for MaskedPair<M, T> {
     fn with_faults(&self, faults: Vec<Fault>) -> Result<Self, UnknownHost> {
         Ok(MaskedPair {
             mine: self.mine.with_faults(faults.clone())?,
+            moved: moved(&self.theirs, &faults)?,
             theirs: self.theirs.with_faults(faults)?,
             wanted: self.wanted,
         })
@@ -129,9 +172,11 @@ impl<M: Searchable, T: Searchable> Searchable for MaskedPair<M, T> {
         let mut theirs = scenario.clone();
         theirs.lock.algorithm = lock.algorithm;
         theirs.lock.switches = lock.switches;
+        let theirs = self.theirs.with_scenario(&theirs)?;
         Ok(MaskedPair {
             mine: self.mine.with_scenario(scenario)?,
-            theirs: self.theirs.with_scenario(&theirs)?,
+            moved: moved(&theirs, &scenario.faults)?,
+            theirs,
             wanted: self.wanted,
         })
     }
@@ -142,4 +187,3 @@ impl<M: Stepped, T: Searchable> Stepped for MaskedPair<M, T> {
         self.mine.timed_steps(seed)
     }
 }
-

@@ -11,11 +11,20 @@ use doublehold_scenarios::report::Summary;
 use crate::condition::Condition;
 use crate::count::is_violated;
 
+/// In how many runs of a condition the reference must keep what it is said to keep there.
+const RUNS: u64 = 20;
+/// In so many at least, where more happens than [`EVENTS_MAX`] in all of them.
+const RUNS_MIN: u64 = 6;
+/// See [`RUNS_MIN`].
+const EVENTS_MAX: u64 = 20_000;
+
 /// What the reference did in each condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// By the place of the condition: what it kept there, in all runs.
     kept: BTreeMap<usize, BTreeSet<Predicate>>,
+    /// By the place of the condition: how much happens in a run, in events.
+    events: BTreeMap<usize, u64>,
     /// How many runs were made for it.
     pub runs: u64,
 }
@@ -24,17 +33,24 @@ pub struct Survey {
 #[derive(Clone, Debug)]
 pub(crate) struct Surveyed {
     runs: u64,
+    events: u64,
     broken: BTreeSet<Predicate>,
     decided: BTreeSet<Predicate>,
 }
 
 impl Surveyed {
     pub(crate) fn new() -> Surveyed {
-        Surveyed { runs: 0, broken: BTreeSet::new(), decided: BTreeSet::new() }
+        Surveyed { runs: 0, events: 0, broken: BTreeSet::new(), decided: BTreeSet::new() }
+    }
+
+    /// Whether it takes no more runs: there were enough, or some in which much happened.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.runs >= RUNS || (self.runs >= RUNS_MIN && self.events >= EVENTS_MAX)
     }
 
     pub(crate) fn add(&mut self, run: &Summary) {
         self.runs += 1;
+        self.events += run.events;
         for (predicate, verdict) in run.verdicts.iter() {
             match is_violated(verdict) {
                 Some(true) => _ = self.broken.insert(predicate),
@@ -47,8 +63,9 @@ impl Surveyed {
 
 impl Survey {
     pub(crate) fn add(&mut self, place: usize, surveyed: Surveyed) {
-        let Surveyed { runs, broken, decided } = surveyed;
+        let Surveyed { runs, events, broken, decided } = surveyed;
         self.runs += runs;
+        self.events.insert(place, events / runs.max(1));
         self.kept.insert(place, decided.difference(&broken).copied().collect());
     }
 
@@ -60,6 +77,16 @@ impl Survey {
     /// The conditions in which the reference could be run.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.kept.keys().copied()
+    }
+
+    /// So many pairs, or fewer in a condition in which more happens than in most: one slow condition takes the time of
+    /// many.
+    pub(crate) fn share(&self, place: usize, pairs: u64) -> u64 {
+        let mut all: Vec<u64> = self.events.values().copied().collect();
+        all.sort_unstable();
+        let usual = all.get(all.len() / 2).copied().unwrap_or(1).max(1);
+        let events = self.events.get(&place).copied().unwrap_or(usual).max(usual);
+        (pairs * usual / events).max(1)
     }
 
     /// The kinds of faults under which the reference kept a predicate, and those under which it never did.

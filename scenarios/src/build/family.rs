@@ -252,7 +252,8 @@ impl Details {
             5 | 6 => Some(uniform(1, 20)),
             _ => Some(uniform(ttl_ms / 100, ttl_ms / 25)),
         };
-        let retry = (stream.below(4) == 0).then(|| uniform(5, 40));
+        let often_ms = (ttl_ms / 40).clamp(10, 300);
+        let retry = (stream.below(4) == 0).then(|| uniform(often_ms / 2, often_ms * 2));
         let persistence = *pick(&[Persistence::Everysec, Persistence::Always, Persistence::None], stream);
         let fencing = can.fences && stream.below(2) == 0;
         Details { starts_ms, delay, persistence, fencing, version_check: stream.below(4) == 0, retry }

@@ -131,6 +131,9 @@ pub struct Effort {
     pub replays_max: u64,
     /// The nodes that stay.
     pub nodes: KeepNodes,
+    /// Whether what is taken away, too, has to leave the violation at as many other seeds as before. The result is
+    /// larger, and depends less on luck.
+    pub is_steady: bool,
 }
 
 /// The nodes that stay in a scenario that is made small.
@@ -154,7 +157,7 @@ impl Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { replays_max: 20_000, nodes: KeepNodes::default() }
+        Effort { replays_max: 20_000, nodes: KeepNodes::default(), is_steady: false }
     }
 }
 

@@ -181,7 +181,7 @@ impl<'a, E: Engine<Prepared: Stepped>> ShrinkSearch<'a, E> {
         if !is_checked && !self.is_sound(prepared.scenario()) {
             return false;
         }
-        if keep != Keep::Seed {
+        if keep != Keep::Seed || self.effort.is_steady {
             let wanted = self.steadiness() + u64::from(keep == Keep::MoreSeeds);
             let Some(found) = self.violating_probes(&prepared, wanted) else { return false };
             self.steady = Some((self.changes + 1, found));

@@ -1,0 +1,154 @@
+//! The score of a check beside the repaired form: which known-bad locks are told from their repair where nobody says in
+//! which world or weather, and how many of them by an example that shows it.
+//!
+//! ```sh
+//! cargo bench -p doublehold-known-bad-locks --bench beside                    # all
+//! cargo bench -p doublehold-known-bad-locks --bench beside -- wall            # those with `wall` in their name
+//! cargo bench -p doublehold-known-bad-locks --bench beside -- --usual         # in the usual world, under `cloud`
+//! ```
+//!
+//! One thread, so that seconds are those of one core.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::disallowed_methods, reason = "real time is what is measured, outside of any run")]
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use doublehold::check::{LockKind as _, Predicate, World};
+use doublehold_beside::{Beside, BesideError, Budget, Comparison, Counted, Example, Side, Survey, Weathers, Worlds};
+use doublehold_known_bad_locks::{BadLock, Kind, all};
+use doublehold_scenarios::weather::preset;
+use doublehold_scenarios::{OwnLocks, Seed, builtin_locks};
+
+/// How long a comparison may take, its survey included.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a comparison came to.
+struct Row {
+    worse: Vec<Predicate>,
+    outcome: &'static str,
+    seconds: f64,
+    pairs: u64,
+    example: Option<(Predicate, u64, usize, f64)>,
+}
+
+fn main() -> Result<(), BesideError> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_usual = words.iter().any(|word| word == "--usual");
+    let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let is_wanted = |bad: &BadLock| wanted.is_empty() || wanted.iter().any(|name| bad.name.contains(name.as_str()));
+    let mut rows = Vec::new();
+    for bad in all().into_iter().filter(is_wanted) {
+        let row = compare(&bad, is_usual)?;
+        println!("{}", line(&bad, &row));
+        rows.push((bad, row));
+    }
+    sum_up(&rows);
+    Ok(())
+}
+
+fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
+    let began = Instant::now();
+    let cloud = preset("cloud")?.weather;
+    let mine = side(&bad.lock);
+    let (worlds, weathers) = match is_usual {
+        true => {
+            let world = World::usual(&mine.descriptor()?);
+            (Worlds::One(Box::new(mine.scenario(&world)?)), Weathers::Fixed(cloud))
+        }
+        false => (Worlds::Family(World::family()), Weathers::Drawn(cloud)),
+    };
+    let beside = Beside::new(mine, side(&bad.control), &worlds, &weathers)?;
+    let budget =
+        Budget { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60), pairs: None, first: Seed(1) };
+    let survey = beside.survey(&budget)?;
+    let compared = |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &Predicate::ALL, shown);
+    let mut looked = 0;
+    let counted = beside.count(&survey, &budget, |counted| {
+        let is_late = began.elapsed() >= PATIENCE;
+        let is_new = counted.rounds > looked;
+        looked = counted.rounds;
+        let is_told = is_new && compared(counted, &[]).worse().first().is_some();
+        if is_late || is_told { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    let seconds = began.elapsed().as_secs_f64();
+    let example = first_example(bad, (&beside, &survey, &counted), &compared(&counted, &[]))?;
+    let shown: Vec<Predicate> = example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
+    let comparison = compared(&counted, &shown);
+    Ok(Row {
+        worse: comparison.worse(),
+        outcome: comparison.outcome().as_str(),
+        seconds,
+        pairs: counted.pairs,
+        example: example
+            .map(|(it, took)| (it.wanted.predicate, it.separates, it.shrunk.scenario.faults.len(), took)),
+    })
+}
+
+type Both = Beside<OwnLocks, OwnLocks>;
+
+/// The example of what is worse, or of whatever only the lock with the bug did.
+fn first_example(
+    bad: &BadLock,
+    (beside, survey, counted): (&Both, &Survey, &Counted),
+    comparison: &Comparison,
+) -> Result<Option<(Example, f64)>, BesideError> {
+    let (mine, theirs) = (side(&bad.lock), side(&bad.control));
+    let began = Instant::now();
+    let mut best: Option<Example> = None;
+    for predicate in comparison.to_show() {
+        let is_over = || began.elapsed() > Duration::from_secs(30);
+        let found = beside.example((&mine.engine, &theirs), (survey, counted), predicate, is_over)?;
+        best = match (best, found) {
+            (Some(best), Some(found)) if found.separates <= best.separates => Some(best),
+            (best, found) => found.or(best),
+        };
+        if is_over() || best.as_ref().is_some_and(Example::convinces) {
+            break;
+        }
+    }
+    Ok(best.map(|best| (best, began.elapsed().as_secs_f64())))
+}
+
+fn side(kind: &Kind) -> Side<OwnLocks> {
+    let engine = OwnLocks(builtin_locks().with(kind.clone()));
+    let lock = kind.descriptor().name.to_owned();
+    Side { engine, title: lock.clone(), lock, switches: doublehold::check::Switches::new() }
+}
+
+fn line(bad: &BadLock, row: &Row) -> String {
+    let example = row.example.as_ref().map_or("-".to_owned(), |(predicate, separates, faults, took)| {
+        format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
+    });
+    format!(
+        "{:<36}{:<9}{:<15}{:<12}{:>6.1}{:>7}  {}",
+        bad.name,
+        words(bad.breaks),
+        row.outcome,
+        words(&row.worse),
+        row.seconds,
+        row.pairs,
+        example
+    )
+}
+
+fn sum_up(rows: &[(BadLock, Row)]) {
+    let told = rows.iter().filter(|(_, row)| row.outcome == "worse" || row.outcome == "mixed").count();
+    let shown = rows.iter().filter(|(_, row)| row.example.as_ref().is_some_and(|it| it.1 >= 18)).count();
+    println!("\n{told} of {} told from their repair, {shown} by an example", rows.len());
+    let mut table: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (bad, row) in rows {
+        *table.entry((words(bad.breaks), words(&row.worse))).or_default() += 1;
+    }
+    println!("\nbreaks    told by");
+    for ((breaks, worse), count) in table {
+        println!("{breaks:<10}{worse:<20}{count:>3}");
+    }
+}
+
+fn words(predicates: &[Predicate]) -> String {
+    predicates.iter().map(|predicate| predicate.as_str()).collect::<Vec<_>>().join(" ")
+}
