@@ -6,7 +6,7 @@ mod example;
 mod json;
 mod part;
 mod rates;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 

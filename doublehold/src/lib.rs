@@ -3,6 +3,7 @@
 //! # Map, in reading order
 //!
 //! - [`check`]: your own lock, tried in a world from many seeds
+//! - [`beside`]: your own lock beside a reference: what only yours does
 //! - `property`: your own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`findings`]: the results of a search, in words
 //! - [`nondeterminism`]: finds what reaches into runs from outside the simulation: real time, and state kept between
@@ -10,6 +11,7 @@
 //!
 //! Pictures and texts of runs come from `doublehold-render`; the program is `doublehold-cli`.
 
+pub mod beside;
 pub mod check;
 pub mod findings;
 pub mod nondeterminism;

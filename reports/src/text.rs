@@ -36,6 +36,12 @@ pub fn render_run<'a>(run: impl Into<ShownRun<'a>>, replay: &str, style: &Style)
     if style.unicode { text } else { to_ascii(&text) }
 }
 
+/// The lanes and the numbered events of a run, without its verdicts: for a second run beside one that has them.
+pub fn render_lanes<'a>(run: impl Into<ShownRun<'a>>, style: &Style) -> String {
+    let text = picture(run, style);
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
 /// Everything `judge` prints of a history that somebody recorded. Its conclusion is about the predicates that were
 /// asked for, or about all.
 pub fn history(history: &History, verdicts_of_it: &Verdicts, asked: &[Predicate], style: &Style) -> String {

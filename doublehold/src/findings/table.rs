@@ -3,20 +3,20 @@
 use doublehold_render::layout::{align_left, align_right, widths};
 
 /// A way to lay out a table.
-pub(super) trait Table {
+pub(crate) trait Table {
     /// The text of a table with this heading; each row has as many cells.
     fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
 }
 
 /// Columns of a terminal. Those for which a line has no room go on below, with the first column again: cells that a
 /// terminal breaks can no longer be told apart.
-pub(super) struct Plain {
+pub(crate) struct Plain {
     /// The most columns that a line may have.
-    pub(super) width: usize,
+    pub(crate) width: usize,
 }
 
 /// As pages of CI systems show it.
-pub(super) struct Markdown;
+pub(crate) struct Markdown;
 
 impl Table for Plain {
     /// The first column to the left, numbers to the right.

@@ -10,7 +10,7 @@ use doublehold_turmoil_engine::TurmoilEngine;
 use crate::error::CliError;
 
 /// The option of every command that runs scenarios.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct EngineChoice {
     /// The simulator that runs it; a plan has its own [default: sim]
     #[arg(long, value_name = "ENGINE")]

@@ -40,6 +40,9 @@ pub(crate) enum CliError {
     /// What a search found cannot be made smaller.
     #[error(transparent)]
     Shrink(#[from] doublehold_search::shrink::ShrinkError),
+    /// Two locks cannot be compared.
+    #[error(transparent)]
+    Beside(#[from] doublehold_beside::BesideError),
     /// No claim of the debate is named so.
     #[error(transparent)]
     Claim(#[from] doublehold_debate::UnknownClaim),

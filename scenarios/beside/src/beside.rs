@@ -5,6 +5,7 @@
 //! the reference keeps gets more pairs: of two locks that are alike, each pair that tells them apart still takes either
 //! side like a coin.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -16,18 +17,21 @@ use doublehold_scenarios::build::{Abilities, World};
 use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
 use doublehold_scenarios::scenario::{Scenario, Step};
 use doublehold_scenarios::weather::Weather;
-use doublehold_scenarios::{Engine, Seed, Stepped};
+use doublehold_scenarios::{Engine, Prepared as _, Seed, Stepped};
 use doublehold_search::panic_hook;
 
 use crate::BesideError;
 use crate::condition::{Condition, draw_weather};
-use crate::count::Counts;
+use crate::count::{Counts, is_violated};
 use crate::pair::Pair;
+use crate::reach::{met, unmet};
 use crate::sides::Side;
 use crate::survey::{Survey, Surveyed};
 
 /// The seed after which the survey's seeds come: none of them is a seed of a comparison.
 const SURVEY_SEEDS: u64 = 1 << 40;
+/// How many runs without faults a reference must come through.
+const CALM_RUNS: u64 = 3;
 /// How many pairs a thread makes at a time.
 const BLOCK: u64 = 8;
 /// The pairs of a condition in the first round.
@@ -145,12 +149,47 @@ where
         &self.shared
     }
 
+    /// Refuses a reference that breaks one of these predicates without any fault, in the first condition.
+    ///
+    /// # Errors
+    ///
+    /// If it does, or cannot be run there.
+    pub fn refuse_broken_in_calm(&self, predicates: &[Predicate]) -> Result<(), BesideError> {
+        let Shared { theirs, conditions, .. } = &*self.shared;
+        let scenario = &conditions[0].scenario;
+        let calm = theirs.in_place_of(&Scenario { faults: Vec::new(), ..scenario.clone() })?;
+        let prepared = theirs.engine.prepare(&calm)?;
+        for seed in (1..=CALM_RUNS).map(Seed) {
+            let run = prepared.judge(seed);
+            let is_broken = |it: &&Predicate| is_violated(run.verdicts.get(**it)) == Some(true);
+            if let Some(predicate) = predicates.iter().find(is_broken) {
+                return Err(BesideError::BrokenInCalm {
+                    lock: theirs.title.clone(),
+                    predicate: *predicate,
+                    world: calm.name,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps and replies that neither lock met, in a sample of one run for each condition: in words.
+    pub fn unmet(&self, survey: &Survey) -> Vec<&'static str> {
+        let mut all = BTreeSet::new();
+        for place in survey.places() {
+            let Some(pair) = self.shared.pair(place) else { continue };
+            let (seed, faults) = (Seed(1), pair.faults(Seed(1)));
+            all.extend(met(&pair.report_mine(seed, faults.clone()).history));
+            all.extend(met(&pair.report_theirs(seed, faults).history));
+        }
+        unmet(&all)
+    }
+
     /// Finds out where the reference keeps what.
     ///
     /// # Errors
     ///
-    /// If the code of a lock does not come back, if no condition can be run, or if the reference breaks something in
-    /// the first condition, which has no faults.
+    /// If the code of a lock does not come back.
     pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
         let mut rest = Surveying { next: 0..self.shared.conditions.len(), survey: Survey::default() };
         let shared = self.shared.clone();
@@ -347,7 +386,7 @@ impl<U> Rounds<'_, U> {
         let round = self.counted.rounds;
         let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
         let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
-        for place in self.survey.places() {
+        for place in self.survey.cheapest_first() {
             let share = self.survey.share(place, share);
             let pairs = if self.tells_apart(place) { 4 * share } else { share }.min(left);
             left -= pairs;

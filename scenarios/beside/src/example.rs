@@ -34,8 +34,10 @@ const FUTURES_AFTER: u64 = 1_000_000;
 const GROUPED: usize = 20;
 /// How many pairs are shrunk until one separates.
 const SHRUNK_MAX: usize = 6;
-/// Runs of one shrinking.
+/// Runs of one shrinking, at most.
 const REPLAYS_MAX: u64 = 4_000;
+/// As many events as one shrinking may take: long runs get fewer of them.
+const EVENTS_MAX: u64 = 5_000_000;
 /// Two hold at once for so long at least, or for a tenth of the lease if that is shorter.
 const OVERLAP: Duration = Duration::from_millis(100);
 
@@ -100,7 +102,7 @@ where
         (mine, theirs): (&R, &Side<S>),
         (survey, counted): (&Survey, &Counted),
         predicate: Predicate,
-        is_over: impl Fn() -> bool,
+        mut is_over: impl FnMut() -> bool,
     ) -> Result<Option<Example>, BesideError>
     where
         R: Engine<Prepared: Stepped>,
@@ -216,7 +218,9 @@ where
     let Candidate { condition, seed, scenario, wanted, needs } = candidate;
     let masked = Masked { mine, theirs, wanted: *wanted };
     let case = Case { scenario, seed: *seed, target: Target::Violates(wanted.predicate) };
-    let mut effort = Effort { replays_max: REPLAYS_MAX, nodes: KeepNodes::OfQuorums, is_steady: false };
+    let events = mine.prepare(scenario)?.judge(*seed).events.max(1);
+    let replays_max = (EVENTS_MAX / events).clamp(2 * Effort::REPLAYS_MIN, REPLAYS_MAX);
+    let mut effort = Effort { replays_max, nodes: KeepNodes::OfQuorums, is_steady: false };
     let mut shrunk = shrink(&masked, &case, &effort)?;
     let mut separates = separated_futures(&masked, &shrunk)?;
     if separates < FUTURES_MIN {

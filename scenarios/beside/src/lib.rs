@@ -22,6 +22,7 @@ mod count;
 mod example;
 mod masked;
 mod pair;
+mod reach;
 mod sides;
 mod survey;
 
@@ -34,7 +35,7 @@ pub use beside::{Beside, Budget, Counted, Weathers, Worlds};
 pub use comparison::{Comparison, Found, Outcome, Row};
 pub use condition::Condition;
 pub use count::Counts;
-pub use example::{Example, Group};
+pub use example::{Example, FUTURES, FUTURES_MIN, Group};
 pub use masked::Wanted;
 pub use sides::Side;
 pub use survey::{Kinds, Survey};
@@ -48,7 +49,7 @@ pub enum BesideError {
     NoSuchLock(String),
     /// The locks run on different nodes.
     #[error(
-        "`{mine}` runs on {my_nodes} and `{theirs}` on {their_nodes}: no world fits both; name a reference for the same nodes"
+        "`{mine}` runs on {my_nodes} and `{theirs}` on {their_nodes}: no world fits both\nhint: name a reference that runs on the same nodes"
     )]
     OtherNodes {
         /// The first lock.
@@ -62,20 +63,15 @@ pub enum BesideError {
     },
     /// The program extends, and one of the locks cannot.
     #[error(
-        "the program has the step `extend`, and `{lock}` cannot extend its lease: leave the step out, or name a reference that can"
+        "the program has the step `extend`, and `{lock}` cannot extend its lease\nhint: leave the step out, or name a lock that can"
     )]
     CannotExtend {
         /// The lock.
         lock: String,
     },
-    /// Both are one lock with the same switches.
-    #[error(
-        "`{0}` stands beside itself: the same lock with the same switches; set one of its switches otherwise, or name another lock"
-    )]
-    SameLock(String),
     /// The reference breaks a rule without any fault.
     #[error(
-        "the reference `{lock}` breaks {predicate} even without faults, in {world}: nothing can be held against it; name a reference that keeps it, or a world that it is made for"
+        "the reference `{lock}` breaks {predicate} even without faults, in `{world}`: nothing can be held against it\nhint: name a reference that keeps {predicate}, or leave {predicate} out of what is asked"
     )]
     BrokenInCalm {
         /// The reference.
@@ -86,7 +82,7 @@ pub enum BesideError {
         world: String,
     },
     /// No world was left.
-    #[error("no world is left to run both locks in; the last was refused: {0}")]
+    #[error("no world is left in which both locks can run; the last one was refused: {0}")]
     NoWorld(String),
     /// A scenario is refused.
     #[error(transparent)]

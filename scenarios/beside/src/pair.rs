@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::report::{Report, Summary};
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::{Climate, Weather};
 use doublehold_scenarios::when::Nth;
@@ -18,6 +18,9 @@ use crate::sides::Side;
 
 /// The seed of the runs whose steps random faults are placed at.
 const SURVEYED: Seed = Seed(1);
+
+/// Why no fault names a host that there is not.
+const SAME_HOSTS: &str = "faults of a climate strike hosts that there are, and both scenarios have the same";
 
 /// One condition, prepared for both locks.
 pub(crate) struct Pair<M, T> {
@@ -50,11 +53,19 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
     }
 
     pub(crate) fn judge_mine(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
-        self.mine.with_faults(faults).expect("faults of a climate strike hosts that there are").judge(seed)
+        self.mine.with_faults(faults).expect(SAME_HOSTS).judge(seed)
     }
 
     pub(crate) fn judge_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
-        self.theirs.with_faults(faults).expect("both scenarios have the same hosts").judge(seed)
+        self.theirs.with_faults(faults).expect(SAME_HOSTS).judge(seed)
+    }
+
+    pub(crate) fn report_mine(&self, seed: Seed, faults: Vec<Fault>) -> Report {
+        self.mine.with_faults(faults).expect(SAME_HOSTS).run(seed)
+    }
+
+    pub(crate) fn report_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Report {
+        self.theirs.with_faults(faults).expect(SAME_HOSTS).run(seed)
     }
 }
 

@@ -12,11 +12,11 @@ use crate::condition::Condition;
 use crate::count::is_violated;
 
 /// In how many runs of a condition the reference must keep what it is said to keep there.
-const RUNS: u64 = 20;
+const RUNS: u64 = 16;
 /// In so many at least, where more happens than [`EVENTS_MAX`] in all of them.
-const RUNS_MIN: u64 = 6;
+const RUNS_MIN: u64 = 5;
 /// See [`RUNS_MIN`].
-const EVENTS_MAX: u64 = 20_000;
+const EVENTS_MAX: u64 = 10_000;
 
 /// What the reference did in each condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,13 @@ impl Survey {
     /// The conditions in which the reference could be run.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.kept.keys().copied()
+    }
+
+    /// The conditions in which the reference could be run, those in which least happens first.
+    pub(crate) fn cheapest_first(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = self.places().collect();
+        places.sort_by_key(|place| self.events.get(place));
+        places
     }
 
     /// So many pairs, or fewer in a condition in which more happens than in most: one slow condition takes the time of

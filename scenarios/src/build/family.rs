@@ -177,13 +177,16 @@ fn program_of_two(ttl_ms: u64, extends: bool, stream: &mut Stream) -> Vec<String
 /// The member of a family that a number stands for.
 pub(super) fn member(number: u64, nodes: Nodes, can: Abilities) -> World {
     let mut stream = Stream::new(Seed(number), "family");
-    let world = topology(World::new(format!("world {number} of the family")), nodes);
+    let has_five = number > 0 && stream.below(3) == 0;
+    let world = topology(World::new(format!("world {number} of the family")), nodes, has_five);
+    // A call to several nodes costs several times as much.
+    let is_costly = nodes == Nodes::Independent;
     if number == 0 {
         let world = world.clients(2, ["acquire", "read", "work 50ms..1500ms", "check", "write", "release"]);
-        return with_bounds(world.rounds(2), 4_000, 12_000);
+        return with_bounds(world.rounds(2), 4_000, 12_000, is_costly);
     }
     let ttl_ms = *pick(&LEASES_MS, &mut stream);
-    let clients = *pick(&CLIENTS, &mut stream);
+    let clients = (*pick(&CLIENTS, &mut stream)).min(if is_costly { 3 } else { 6 });
     let has_two_locks = stream.below(7) == 0;
     let is_mixed = stream.below(2) == 0;
     let common = Usage::draw(&mut stream, can);
@@ -196,27 +199,28 @@ pub(super) fn member(number: u64, nodes: Nodes, can: Abilities) -> World {
         };
         world = world.client(&format!("c{client}"), program.iter().map(String::as_str));
     }
-    let rounds = if clients == 1 { 5 } else { 1 + stream.below(3) as u32 };
+    let rounds = if clients == 1 { 5 } else { 1 + stream.below(if is_costly { 2 } else { 3 }) as u32 };
     let bound_ms = ttl_ms * *pick(&[33, 125, 300], &mut stream) / 100 + 500;
-    let world = with_bounds(world.rounds(rounds), ttl_ms, bound_ms);
-    let change = Details::draw(&mut stream, ttl_ms, can);
+    let world = with_bounds(world.rounds(rounds), ttl_ms, bound_ms, is_costly);
+    let change = Details::draw(&mut stream, ttl_ms, can, is_costly);
     world.with(move |scenario| change.apply(scenario))
 }
 
-fn topology(world: World, nodes: Nodes) -> World {
+fn topology(world: World, nodes: Nodes, has_five: bool) -> World {
     match nodes {
         Nodes::One => world.nodes(["A"]),
         Nodes::Replicated => world.nodes(["M", "R1", "R2"]).master("M"),
-        Nodes::Independent => world.nodes(["A", "B", "C", "D", "E"]),
+        Nodes::Independent if has_five => world.nodes(["A", "B", "C", "D", "E"]),
+        Nodes::Independent => world.nodes(["A", "B", "C"]),
     }
 }
 
 /// The lease, how soon a free lock must be obtained after the last fault, and a patience that outlasts this.
-fn with_bounds(world: World, ttl_ms: u64, bound_ms: u64) -> World {
+fn with_bounds(world: World, ttl_ms: u64, bound_ms: u64, is_costly: bool) -> World {
     let bound = Duration::from_millis(bound_ms);
-    let retry_ms = (ttl_ms / 10).clamp(50, 1_000);
+    let retry_ms = (ttl_ms / if is_costly { 4 } else { 6 }).clamp(50, 2_000);
     let retry =
-        DelayLaw::Uniform { min: Duration::from_millis(retry_ms / 2), max: Duration::from_millis(retry_ms * 2) };
+        DelayLaw::Uniform { min: Duration::from_millis(retry_ms / 2), max: Duration::from_millis(retry_ms * 3 / 2) };
     world.ttl(Duration::from_millis(ttl_ms)).obtain_free_within(bound).with(move |scenario| {
         scenario.limits.after_faults = true;
         scenario.limits.time = Duration::from_secs(3600);
@@ -240,7 +244,7 @@ struct Details {
 }
 
 impl Details {
-    fn draw(stream: &mut Stream, ttl_ms: u64, can: Abilities) -> Details {
+    fn draw(stream: &mut Stream, ttl_ms: u64, can: Abilities, is_costly: bool) -> Details {
         let is_staggered = stream.below(2) == 0;
         let starts_ms = (0..6).map(|_| if is_staggered { stream.below(ttl_ms) } else { 0 }).collect();
         let uniform = |from: u64, to: u64| DelayLaw::Uniform {
@@ -252,8 +256,9 @@ impl Details {
             5 | 6 => Some(uniform(1, 20)),
             _ => Some(uniform(ttl_ms / 100, ttl_ms / 25)),
         };
-        let often_ms = (ttl_ms / 40).clamp(10, 300);
-        let retry = (stream.below(4) == 0).then(|| uniform(often_ms / 2, often_ms * 2));
+        let often_ms = (ttl_ms / 25).clamp(10, 400);
+        let asks_often = stream.below(5) == 0 && !is_costly;
+        let retry = asks_often.then(|| uniform(often_ms / 2, often_ms * 2));
         let persistence = *pick(&[Persistence::Everysec, Persistence::Always, Persistence::None], stream);
         let fencing = can.fences && stream.below(2) == 0;
         Details { starts_ms, delay, persistence, fencing, version_check: stream.below(4) == 0, retry }

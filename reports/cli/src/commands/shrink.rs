@@ -68,7 +68,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         return Ok(Exit::Inconclusive);
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
-    let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.choice() };
+    let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.choice(), is_steady: false };
     let shrunk = match shrink(&engine.one(), &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
             output::inform(&error.to_string());

@@ -7,14 +7,18 @@ use std::path::{Path, PathBuf};
 
 use doublehold::findings::name_of;
 use doublehold::findings::{Findings, ReplayHints};
+use doublehold::beside::{BesideFindings, ShownExample};
+use doublehold_beside::FUTURES;
 use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Report;
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_sweeps::sweep::Shard;
 use doublehold_text::clean;
 use doublehold_text::shell;
+use quick_junit::SerializeError;
 use same_file::is_same_file;
 
 use super::part::{ends_in_file_word, file_word};
@@ -112,18 +116,68 @@ impl Destination {
         (shown, all.into_iter().collect())
     }
 
+    /// Writes an example of what only one of two locks does: its scenario, the plans of both, and the picture.
+    pub(super) fn write_beside(
+        &self,
+        shown: &ShownExample,
+        picture: impl FnOnce(&ShownExample) -> String,
+    ) -> (ReplayHints, Result<(), CliError>) {
+        let example = &shown.example;
+        let stem = format!("{}-only-{}", self.subject, example.wanted.predicate);
+        let name = |ending: &str| format!("{stem}.{ending}");
+        let (scenario, plan) = (self.folder.file(&name("toml")), self.folder.file(&name("plan")));
+        let about = format!(
+            "{} is violated by this lock, and kept by the reference beside it, in {} of {FUTURES} other futures",
+            example.wanted.predicate, example.separates
+        );
+        let mut files = Vec::new();
+        let mut write = |what, ending: &str, text: Result<Vec<u8>, CliError>| {
+            let (text, name) = (text?, name(ending));
+            self.folder.create(what, &name)?.write(|output| output.write_all(&text))?.keep()?;
+            files.push(self.folder.file(&name));
+            Ok(())
+        };
+        let all = [
+            write("the scenario", "toml", Ok(scenario_file::text(&about, &example.shrunk.scenario).into_bytes())),
+            write("the plan", "plan", plan_of(&shown.mine.report)),
+            write("the reference's plan", "reference.plan", plan_of(&shown.theirs)),
+            write("the picture", "txt", Ok(picture(shown).into_bytes())),
+        ];
+        let is_there = |path: &String| files.contains(path);
+        let run = scenario_file::command(&scenario, example.shrunk.seed, EngineChoice::default());
+        let shown = ReplayHints {
+            run: if is_there(&scenario) { run } else { String::new() },
+            replay: if is_there(&plan) { shell::line(["doublehold", "replay", &plan]) } else { String::new() },
+            files,
+        };
+        (shown, all.into_iter().collect())
+    }
+
+    /// Writes what CI is to read of a comparison, each also where the other cannot be.
+    pub(super) fn keep_beside(self, findings: &BesideFindings) -> Result<(), CliError> {
+        self.keep_results(|| junit::beside_xml(findings), || findings.markdown())
+    }
+
     /// Writes what CI is to read, each also where the other cannot be, and leaves no empty folder behind.
     pub(super) fn keep(self, findings: &Findings) -> Result<(), CliError> {
         let written = findings.found.iter().flat_map(|(_, shown)| &shown.files);
         self.folder.tell_of_others(&written.map(String::as_str).collect::<Vec<_>>(), is_ours);
+        self.keep_results(|| junit::xml(findings), || findings.markdown())
+    }
+
+    fn keep_results(
+        self,
+        xml: impl FnOnce() -> Result<String, SerializeError>,
+        markdown: impl FnOnce() -> String,
+    ) -> Result<(), CliError> {
         let junit = self.junit.map_or(Ok(()), |file| {
-            let xml = junit::xml(findings).map_err(|error| CliError::Format(error.to_string()))?;
+            let xml = xml().map_err(|error| CliError::Format(error.to_string()))?;
             file.write(|output| output.write_all(xml.as_bytes()))?.keep()
         });
         let markdown = self.markdown.map_or(Ok(()), |path| {
             // Appended, as CI systems want of a job's summary page.
             let file = OpenOptions::new().create(true).append(true).open(&path);
-            let written = file.and_then(|mut file| file.write_all(findings.markdown().as_bytes()));
+            let written = file.and_then(|mut file| file.write_all(markdown().as_bytes()));
             written.map_err(|source| output_error("the Markdown summary", &path, source))
         });
         junit.and(markdown)
@@ -145,14 +199,18 @@ fn is_ours(name: &str) -> bool {
     })
 }
 
-const ENDINGS: [&str; 4] = ["toml", "plan", "history.jsonl", "txt"];
+const ENDINGS: [&str; 5] = ["toml", "reference.plan", "plan", "history.jsonl", "txt"];
 
 fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
     scenario_file::text(&example_comment(example, path), &example.shrunk.scenario).into_bytes()
 }
 
 fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
-    let plan = Plan::from_report(&example.run.report)
+    plan_of(&example.run.report)
+}
+
+fn plan_of(report: &Report) -> Result<Vec<u8>, CliError> {
+    let plan = Plan::from_report(report)
         .to_toml()
         .map_err(|error| CliError::Format(error.to_string()))?;
     Ok(plan.into_bytes())

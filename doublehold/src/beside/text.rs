@@ -1,0 +1,219 @@
+//! A comparison as text, for terminals and for pages of CI systems.
+
+use std::fmt::Write as _;
+
+use doublehold_beside::{Comparison, Found, FUTURES, Group, Outcome, Row};
+use doublehold_history::Predicate;
+use doublehold_render::layout::{to_ascii, wrap};
+use doublehold_render::style::Style;
+use doublehold_render::text;
+use doublehold_statistics::{Interval, Scale, bound_words};
+use doublehold_text::{clean, group_digits, list, several};
+
+use super::{BesideFindings, ShownExample};
+use crate::findings::causes;
+use crate::findings::table::{Markdown, Plain, Table};
+
+const WRITES: &str = "a string takes everything";
+
+impl BesideFindings {
+    /// Everything: the picture first, then the table, and what it came to last.
+    pub fn text(&self, style: &Style) -> String {
+        let width = style.width;
+        let mut text = String::new();
+        if let Some(first) = self.examples.first() {
+            text += &first.picture(&self.theirs, style);
+            text.push('\n');
+        }
+        text += &wrap(&self.title(), "", "  ", width);
+        text += &wrap(&self.pairs(), "  ", "  ", width);
+        text.push('\n');
+        text += &self.table(&Plain { width });
+        text.push('\n');
+        self.remarks().iter().for_each(|remark| text += &wrap(remark, "  ", "    ", width));
+        for example in &self.examples {
+            text.push('\n');
+            text += &self.example_words(example, width);
+        }
+        text.push('\n');
+        text += &wrap(&self.answer(), "", "  ", width);
+        if style.unicode { text } else { to_ascii(&text) }
+    }
+
+    /// The same as Markdown, for the summary page of a CI job.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {}\n\n{}\n\n{}", self.title(), self.pairs(), self.table(&Markdown));
+        self.remarks().iter().for_each(|remark| write!(text, "\n- {remark}").expect(WRITES));
+        text.push('\n');
+        if let Some(first) = self.examples.first() {
+            write!(text, "\n```\n{}```\n", first.picture(&self.theirs, &Style::UNICODE)).expect(WRITES);
+        }
+        for example in &self.examples {
+            let words = self.example_words(example, Style::DEFAULT_WIDTH);
+            write!(text, "\n```\n{words}```\n").expect(WRITES);
+        }
+        write!(text, "\n{}\n", self.answer()).expect(WRITES);
+        text
+    }
+
+    fn title(&self) -> String {
+        format!("{}, beside {}", clean(&self.mine), clean(&self.theirs))
+    }
+
+    fn pairs(&self) -> String {
+        let pairs = several(self.comparison.pairs, "pair");
+        format!("{pairs} of runs in {}: the same seeds, worlds and faults for both", clean(&self.worlds))
+    }
+
+    fn table(&self, table: &impl Table) -> String {
+        let heading = ["rule", "found", "only mine", "only theirs", "both", "neither", "more often (95 %)"];
+        let row = |row: &Row| {
+            let counts = row.kept.decided;
+            let numbers = [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
+            let mut cells =
+                vec![format!("{} {}", row.predicate, row.predicate.name()), row.found.as_str().to_owned()];
+            cells.extend(numbers);
+            cells.push(row.interval().map_or("-".to_owned(), difference));
+            cells
+        };
+        let rows: Vec<Vec<String>> = self.comparison.rows.iter().map(row).collect();
+        table.lay_out(&heading, &rows)
+    }
+
+    /// Where each rule is asked, what the reference breaks as well, and what neither lock met.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = vec![
+            "each rule is asked in the conditions (a world and its weather) in which the reference kept it:"
+                .to_owned(),
+        ];
+        for (predicate, kept, all, kinds) in &self.kept {
+            let without = match &kinds.taken_away[..] {
+                [] => String::new(),
+                kinds => format!("; never under {}", list(kinds)),
+            };
+            remarks.push(format!("{predicate}: in {kept} of {all}{without}"));
+        }
+        remarks.extend(self.shared());
+        if matches!(self.outcome(), Outcome::NeverReached | Outcome::NotToldApart | Outcome::NoWorse)
+            && !self.unmet.is_empty()
+        {
+            remarks.push(format!("neither lock met {}", list(&self.unmet)));
+        }
+        remarks
+    }
+
+    /// What both do where the reference breaks a rule, in one line.
+    fn shared(&self) -> Option<String> {
+        let both = |row: &Row| {
+            let counts = row.rest.decided;
+            let (both, mine, theirs) = (counts.both, counts.only_first, counts.only_second);
+            (both > 0).then(|| {
+                let numbers = [both, mine, theirs].map(group_digits);
+                format!("{} ({} both, {} only mine, {} only theirs)", row.predicate, numbers[0], numbers[1], numbers[2])
+            })
+        };
+        let shared: Vec<String> = self.comparison.rows.iter().filter_map(both).collect();
+        (!shared.is_empty()).then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
+    }
+
+    fn example_words(&self, shown: &ShownExample, width: usize) -> String {
+        let line = |text: &str, first: &str| wrap(text, first, "    ", width);
+        let example = &shown.example;
+        let predicate = example.wanted.predicate;
+        let mut text = wrap(&format!("{predicate} is violated by mine, and kept by the reference"), "", "    ", width);
+        for cause in causes(&example.shrunk.scenario.faults) {
+            text += &line(&cause, "  - ");
+        }
+        let futures = format!(
+            "the same in {} of {FUTURES} other futures: other seeds, half of them with other delays",
+            example.separates
+        );
+        text += &line(&futures, "  ");
+        text += &line(&groups(&example.groups), "  ");
+        for file in &shown.hints.files {
+            writeln!(text, "  file: {}", clean(file)).expect(WRITES);
+        }
+        if !shown.hints.replay.is_empty() {
+            writeln!(text, "  replay: {}", clean(&shown.hints.replay)).expect(WRITES);
+        }
+        text
+    }
+
+    /// What it came to, in a sentence.
+    pub fn answer(&self) -> String {
+        let Comparison { rows, pairs, only_mine_panicked, .. } = &self.comparison;
+        let named = |wanted: fn(Found) -> bool| {
+            let names = rows.iter().filter(|row| wanted(row.found)).map(|row| row.predicate.as_str());
+            list(&names.collect::<Vec<_>>())
+        };
+        let (worse, better) = (named(|it| it == Found::Worse), named(|it| it == Found::Better));
+        match self.outcome() {
+            Outcome::Worse if worse.is_empty() => {
+                format!("WORSE: only mine panics, in {} of {}", group_digits(*only_mine_panicked), several(*pairs, "pair"))
+            }
+            Outcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
+            Outcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
+            Outcome::Better => format!("better: the reference breaks {better} where mine does not"),
+            Outcome::NoWorse => format!("no worse: {}", self.bound()),
+            Outcome::NotToldApart => "NOT TOLD APART: too few pairs to say more; give it more time".to_owned(),
+            Outcome::NeverReached => format!(
+                "NEVER REACHED: both runs of all {} were the same; no world here exercises what differs",
+                several(*pairs, "pair")
+            ),
+        }
+    }
+
+    /// `mine breaks no rule in more than 0.05 % of runs more`.
+    fn bound(&self) -> String {
+        let bounds = self.comparison.rows.iter().filter_map(|row| match row.found {
+            Found::NoWorse(at_most) => Some(at_most),
+            _ => None,
+        });
+        let largest = bounds.fold(0.0, f64::max);
+        format!("a difference of {} of runs is left for any rule", bound_words(largest, Scale::Share))
+    }
+}
+
+impl ShownExample {
+    /// The run with the first lock, and the same plan with the reference.
+    pub fn picture(&self, theirs: &str, style: &Style) -> String {
+        let predicate = self.example.wanted.predicate;
+        let mut text = text::render_run(&self.mine, &self.hints.replay, style);
+        text.push('\n');
+        text += &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
+        text += &text::render_lanes(&self.theirs, style);
+        text
+    }
+}
+
+/// `12 of 20 such pairs need a pause, 3 need a cut and a loss`.
+fn groups(groups: &[Group]) -> String {
+    let all: usize = groups.iter().map(|group| group.pairs).sum();
+    let of = |group: &Group| match &group.needs[..] {
+        [] => format!("{} need no single kind of fault", group.pairs),
+        needs => format!("{} need {}", group.pairs, list(needs)),
+    };
+    let shown: Vec<String> = groups.iter().take(4).map(of).collect();
+    format!("of {} that only mine breaks, {}", several(all as u64, "pair"), shown.join("; "))
+}
+
+/// `0.2 to 0.6 %`, or `at most 0.04 %`.
+fn difference(interval: Interval) -> String {
+    if interval.low > 0.0 {
+        doublehold_statistics::range_words(interval, interval, Scale::Share)
+            .split(" (")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    } else {
+        bound_words(interval.high.max(0.0), Scale::Share)
+    }
+}
+
+/// The predicate of the first picture, if there is one.
+impl BesideFindings {
+    /// What the first picture shows.
+    pub fn shown(&self) -> Option<Predicate> {
+        self.examples.first().map(|shown| shown.example.wanted.predicate)
+    }
+}
