@@ -124,7 +124,8 @@ where
     } else {
         examples(beside, real, (&survey, &counted), &compare(&counted, &[]), &mut tell)?
     };
-    let shown: Vec<Predicate> = examples.iter().map(|example| example.wanted.predicate).collect();
+    let convincing = examples.iter().filter(|example| example.convinces());
+    let shown: Vec<Predicate> = convincing.map(|example| example.wanted.predicate).collect();
     let comparison = compare(&counted, &shown);
     Ok(Found { survey, survey_took, counted, comparison, examples })
 }
@@ -163,8 +164,12 @@ where
             break;
         }
         let found = beside.example(real, counted, predicate, is_over)?;
-        examples.extend(found.filter(Example::convinces));
+        // What is worse is shown as well as it can be; what only may be worse has to convince.
+        let is_worse = comparison.worse().contains(&predicate);
+        examples.extend(found.filter(|example| is_worse || example.convinces()));
     }
+    // The one that convinces most is shown first; of equals the one that was looked for first.
+    examples.sort_by_key(|example| std::cmp::Reverse(example.convinces()));
     Ok(examples)
 }
 

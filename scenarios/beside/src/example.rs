@@ -109,7 +109,7 @@ where
         S: Engine<Prepared: Stepped>,
     {
         let found = self.pairs_of(survey, counted, predicate);
-        let mut candidates = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
         for is_long in [true, false] {
             for (place, seed) in &found {
                 candidates.extend(self.candidate((mine, theirs), (*place, *seed), predicate, is_long)?);
@@ -119,10 +119,8 @@ where
             }
         }
         let groups = groups(&candidates);
-        let rank = |needs: &Vec<&'static str>| groups.iter().position(|group| group.needs == *needs);
-        candidates.sort_by_key(|candidate| (rank(&candidate.needs), candidate.scenario.faults.len()));
         let mut best: Option<Example> = None;
-        for candidate in candidates.iter().take(SHRUNK_MAX) {
+        for candidate in in_turn(&groups, &candidates).into_iter().take(SHRUNK_MAX) {
             let example = make_small((mine, theirs), candidate, &groups)?;
             if best.as_ref().is_none_or(|best| example.separates > best.separates) {
                 best = Some(example);
@@ -195,14 +193,28 @@ fn with_struck_faults<R: Engine>(mine: &R, scenario: Scenario, seed: Seed) -> Re
     Ok(Scenario { faults, ..scenario })
 }
 
-/// The largest group first; of groups of one size the one that needs least.
+/// One candidate of each group, then the next of each: the one that begins with fewest faults first.
+fn in_turn<'a>(groups: &[Group], candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
+    let of_group = |group: &Group| {
+        let mut of_group: Vec<&Candidate> =
+            candidates.iter().filter(|candidate| candidate.needs == group.needs).collect();
+        of_group.sort_by_key(|candidate| candidate.scenario.faults.len());
+        of_group
+    };
+    let by_group: Vec<Vec<&Candidate>> = groups.iter().map(of_group).collect();
+    (0..GROUPED).flat_map(|turn| by_group.iter().filter_map(move |group| group.get(turn).copied())).collect()
+}
+
+/// The largest group first; of groups of one size the one that needs least. Those that need luck come last: which
+/// packets are lost is another question in every future.
 fn groups(candidates: &[Candidate]) -> Vec<Group> {
     let mut counts: BTreeMap<Vec<&'static str>, usize> = BTreeMap::new();
     for candidate in candidates {
         *counts.entry(candidate.needs.clone()).or_default() += 1;
     }
     let mut groups: Vec<Group> = counts.into_iter().map(|(needs, pairs)| Group { needs, pairs }).collect();
-    groups.sort_by_key(|group| (Reverse(group.pairs), group.needs.len()));
+    let takes_luck = |group: &Group| group.needs.contains(&"loss");
+    groups.sort_by_key(|group| (takes_luck(group), Reverse(group.pairs), group.needs.len()));
     groups
 }
 
