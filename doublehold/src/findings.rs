@@ -6,6 +6,7 @@ mod example;
 mod json;
 mod part;
 mod rates;
+mod rules;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,6 +33,7 @@ pub use self::example::words_of;
 pub use self::part::SearchPart;
 pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
+pub(crate) use self::rules::rule_lines;
 use self::table::{Markdown, Plain, Table};
 use crate::nondeterminism::Nondeterminism;
 use doublehold_render::layout::wrap;
