@@ -87,7 +87,7 @@ pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
 pub use self::white_box::WhiteBox;
-use crate::findings::{self, ReplayHints};
+use crate::findings::{self, ReplayHints, RuleFindings};
 use crate::marks::Marked;
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
@@ -288,8 +288,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         // One run that somebody wants to see need not come everywhere.
         let expected = if asked_for()?.is_none() { &self.marks[..] } else { &[] };
         Ok(WhiteBox {
-            rules: ask_many(prepared, &Many::new(first..=Seed(last), self.patience))?,
-            asked: self.rules.clone(),
+            rules: RuleFindings {
+                tally: ask_many(prepared, &Many::new(first..=Seed(last), self.patience))?,
+                asked: self.rules.clone(),
+            },
             marks: marked.marks(expected),
         })
     }

@@ -1,18 +1,13 @@
 //! What a check learns of the inside of a lock, beside its counts: white-box rules, and the marks that runs reached.
 
-use doublehold_scenarios::report::white_box::Rule;
-use doublehold_search::rules::RuleTally;
-
-use crate::findings::rule_lines;
+use crate::findings::RuleFindings;
 use crate::marks::Marks;
 
 /// The inside of a lock, as runs showed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WhiteBox {
     /// The results of white-box rules in the first runs.
-    pub rules: RuleTally,
-    /// The rules that were asked for by name, so that a check does not pass without them.
-    pub asked: Vec<Rule>,
+    pub rules: RuleFindings,
     /// The marks that runs reached.
     pub marks: Marks,
 }
@@ -21,12 +16,13 @@ impl WhiteBox {
     /// Whether every rule that was asked for held wherever it was judged, in one run at least, and every mark that is
     /// expected was reached.
     pub fn holds(&self) -> bool {
-        self.asked.iter().all(|rule| self.rules.holds(*rule)) && self.marks.missing().next().is_none()
+        self.rules.asked.iter().all(|rule| self.rules.tally.holds(*rule))
+            && self.marks.missing().next().is_none()
     }
 
     /// Lines about it, if there is anything to say.
     pub(super) fn lines(&self, runs: u64) -> Vec<String> {
-        let mut lines = rule_lines(&self.rules, runs, &self.asked);
+        let mut lines = self.rules.lines(runs);
         lines.extend(self.marks.lines(runs));
         lines
     }

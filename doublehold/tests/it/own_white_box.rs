@@ -91,7 +91,7 @@ fn checked(bug: Bug) -> Checked {
 
 /// The rules that are broken.
 fn broken(checked: &Checked) -> Vec<Rule> {
-    Rule::ALL.into_iter().filter(|rule| checked.white_box.rules.count(*rule).broken > 0).collect()
+    Rule::ALL.into_iter().filter(|rule| checked.white_box.rules.tally.count(*rule).broken > 0).collect()
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn each_bug_breaks_its_own_rule_in_calm_weather_and_the_repair_breaks_none() {
         assert_eq!(broken(&checked), rules, "{bug:?}\n{checked}");
         // No predicate sees any of it.
         assert!(checked.holds(&[Predicate::P1, Predicate::P2, Predicate::WR]), "{bug:?}\n{checked}");
-        let rules = &checked.white_box.rules;
+        let rules = &checked.white_box.rules.tally;
         assert_eq!(rules.runs, 20, "a fifth, and no fewer than 20");
         assert!(bug != Bug::None || Rule::ALL.into_iter().all(|rule| rules.holds(rule)), "{checked}");
     }
