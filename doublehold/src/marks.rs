@@ -6,6 +6,8 @@
 //!
 //! Assumes that a run stays on one thread, as all runs do. Counts runs and not times: a mark in a loop counts once.
 //! Does not know of marks that are in no code that ran: such a name may be mistyped, and one like it is told.
+//!
+//! Decision: "A mark that no run reached fails its check" (docs/decisions/locks.md).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

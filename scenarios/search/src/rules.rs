@@ -1,7 +1,8 @@
 //! White-box rules, asked of many runs of one scenario: how often each is broken, and by what first.
 //!
 //! A rule needs the report of a run, which costs more than its verdicts. It needs few of them: what breaks one does so
-//! in most runs, or is what predicates are for. So the first few hundred seeds are asked, beside a search and not in it.
+//! in most runs, or is what predicates are for. So the first few hundred seeds are asked, beside a search and not in
+//! it.
 //!
 //! Runs are counted in the order of their seeds, so the result is the same on any number of threads.
 

@@ -8,7 +8,7 @@ use doublehold_lockimpl::{Descriptor, Nodes, Ratio, descriptors};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::{Effect, Fault, Names};
 use doublehold_scenarios::report::white_box::{Rule, RuleVerdict, ask};
-use doublehold_scenarios::scenario::{DelayLaw, Scenario};
+use doublehold_scenarios::scenario::{DelayLaw, RatePpb, Scenario};
 use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Report, SimEngine};
 
@@ -115,6 +115,24 @@ fn a_deadline_that_counts_from_the_reply_lies_beyond_the_key_in_every_calm_run()
     assert_eq!(breaches.len(), 6, "each grant: {breaches:?}");
     assert!(breaches.iter().any(|it| reply.ended < it.at), "also of keys that outlive the run: {breaches:?}");
     assert_eq!(ask(Rule::Margin, &run("send")), RuleVerdict::Holds);
+}
+
+/// In 4 s of A's clock, which is 1 % fast, 40 ms less of true time pass than by c1's.
+#[test]
+fn a_drift_that_the_scenario_states_counts_to_the_millisecond_also_beyond_the_end_of_a_run() {
+    let mut scenario = single("send", NO_DRIFT, None);
+    scenario.hosts[0].drift = RatePpb(10_000_000);
+    let run = SimEngine.run(&scenario, 1);
+    let RuleVerdict::Broken(breaches) = ask(Rule::Margin, &run) else {
+        panic!("{:?}", ask(Rule::Margin, &run));
+    };
+    assert_eq!(breaches.len(), 6, "{breaches:?}");
+    assert!(breaches.iter().any(|it| run.ended < it.at), "{breaches:?}");
+    for breach in breaches {
+        let beyond = breach.until.expect("it has an end").since(breach.at);
+        // The key was set a few milliseconds after the request was sent, and lasts a part of one longer.
+        assert!((32_000_000..40_000_000).contains(&beyond), "{breach:?}");
+    }
 }
 
 /// What a lock gives up for drifting clocks hides a reply that is a little late. One that is very late shows.

@@ -8,8 +8,8 @@
 //!
 //! A deadline that has passed when it is told breaks nothing: nobody believes in it.
 //!
-//! Not judged: a grant whose client or nodes had a clock that a fault stepped, bent or stopped. A key ends early on such
-//! a node, and no lock can know. Clocks that drift as the scenario says are judged: a lock can allow for that.
+//! Not judged: a grant whose client or nodes had a clock that a fault stepped, bent or stopped. A key ends early on
+//! such a node, and no lock can know. Clocks that drift as the scenario says are judged: a lock can allow for that.
 
 use doublehold_history::TrueNs;
 use doublehold_text::duration;

@@ -106,6 +106,12 @@ impl Made {
         self
     }
 
+    /// All keys so far are marked by this call, too.
+    fn marked_by(mut self, call: u64) -> Made {
+        self.leases.keys.iter_mut().for_each(|key| key.calls = [CallId(1), CallId(call)].into());
+        self
+    }
+
     fn votes(mut self, nodes: &[usize]) -> Made {
         self.votes.insert(CallId(1), nodes.iter().map(|node| HostIndex(*node)).collect());
         self
@@ -263,6 +269,13 @@ fn a_key_may_not_stay_when_its_client_is_done_with_its_token() {
                 granted().released(5, 7).key(0, &[(1, Some(100)), (6, Some(20))], None),
                 "holds",
             ),
+            (
+                "its client marks another call's keys alike, which is not over",
+                given_back(Some(100), None)
+                    .with(6, EventKind::AcquireStarted { client: C1, call: CallId(2), lock: LOCK })
+                    .marked_by(2),
+                "off",
+            ),
             ("its client still has the grant", granted().key(0, &[(1, Some(100))], None), "off"),
             (
                 "a death leaves it until its time is up",
@@ -309,6 +322,7 @@ fn a_command_may_not_be_sent_for_a_grant_that_is_over() {
         Rule::LateCommand,
         vec![
             ("all was sent before", released().sent(1, 0).sent(5, 0), "holds"),
+            ("one is sent as the release returns", released().sent(7, 0), "holds"),
             ("one is sent when the release has returned", released().sent(8, 0), late),
             ("two are, and one says it", released().sent(8, 0).sent(9, 0), late),
             ("the release goes on at another node", released().votes(&[0, 1, 2]).sent(900, 1), "holds"),

@@ -5,8 +5,8 @@
 //! time all the same. Where the run came to it, it is known. Where the run ended earlier, it is computed at the rate at
 //! which the host's clock had run since it was read first.
 //!
-//! Assumes for that that no fault struck the clock: whoever asks looks at the run's faults. Not counted as memory of the
-//! run, which would end elsewhere than where it is only judged: so there is a bound of its own.
+//! Assumes for that that no fault struck the clock: whoever asks looks at the run's faults. Not counted as memory of
+//! the run, which would end elsewhere than where it is only judged: so there is a bound of its own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Clocks that the record waits for: a deadline that passes on its client's clock, a key whose time is up by its node's.
+//! Clocks that the record waits for: a deadline that passes on its client's clock, a key whose time is up by its
+//! node's.
 //!
 //! Assumes that nobody in the world notices: what a clock shows is asked of the world's observer.
 
