@@ -26,6 +26,7 @@ fn rules_come_to_the_same_on_any_number_of_threads() {
     assert_eq!(one.runs, 40);
     let left = one.count(Rule::LeftKey);
     assert!(left.broken > 0, "{one:?}");
+    assert_eq!(left.first.map(|(seed, _)| seed), Some(Seed(5)), "the first of many");
     assert_eq!(left.broken + left.holds + left.off, 40);
     let margin = one.count(Rule::Margin);
     assert_eq!((margin.off, margin.why_off), (40, Some("the lock computed no deadline")));

@@ -216,6 +216,15 @@ fn a_deadline_may_not_lie_after_the_end_of_its_keys() {
                 three([90, 95, 110]),
                 "c1 believes in grant 1 for up to 5 ms after fewer than 2 nodes have its key, when it is gone on B",
             ),
+            (
+                "two of three have it, and one ends early",
+                granted().until(2, 100).votes(&[0, 1]).key(0, &[(1, Some(90))], None).key(
+                    1,
+                    &[(1, Some(110))],
+                    None,
+                ),
+                "c1 believes in grant 1 for up to 10 ms after fewer than 2 nodes have its key, when it is gone on A",
+            ),
             ("it told no deadline", granted().key(0, &[(1, Some(90))], None), "off"),
             ("the keys were not seen", granted().until(2, 100), "off"),
             (
@@ -275,6 +284,15 @@ fn a_key_may_not_stay_when_its_client_is_done_with_its_token() {
                     .with(6, EventKind::AcquireStarted { client: C1, call: CallId(2), lock: LOCK })
                     .marked_by(2),
                 "off",
+            ),
+            (
+                "another call of its client marks its keys alike, and is over later",
+                given_back(Some(100), None)
+                    .with(6, EventKind::AcquireStarted { client: C1, call: CallId(2), lock: LOCK })
+                    .with(20, EventKind::Refused { client: C1, call: CallId(2), why: "taken".to_owned() })
+                    .marked_by(2),
+                "c1 gave the lock back and its key of call 1 stays on A from 0.020 s on for 80 ms, until its time is \
+                 up",
             ),
             ("its client still has the grant", granted().key(0, &[(1, Some(100))], None), "off"),
             (
