@@ -50,6 +50,7 @@ mod checked;
 pub(crate) mod names;
 #[cfg(test)]
 mod tests;
+mod white_box;
 
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -71,6 +72,7 @@ pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::Stuck;
+pub use doublehold_scenarios::report::white_box::Rule;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
@@ -79,11 +81,14 @@ pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Se
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
+use doublehold_search::rules::{ask_many, asked_of};
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
-use crate::findings::{self, ReplayHints};
+pub use self::white_box::WhiteBox;
+use crate::findings::{self, ReplayHints, RuleFindings};
+use crate::marks::Marked;
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
 use doublehold_render::style::Style;
@@ -117,6 +122,8 @@ pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<SimEnv>) -> Ch
         files: Some(Path::new("target").join("doublehold")),
         patience: PATIENCE,
         effort: Effort::default(),
+        rules: Vec::new(),
+        marks: Vec::new(),
     }
 }
 
@@ -165,6 +172,8 @@ pub struct Check<E: TakesLocks = OwnLocks> {
     files: Option<PathBuf>,
     patience: Duration,
     effort: Effort,
+    rules: Vec<Rule>,
+    marks: Vec<String>,
 }
 
 impl<E: TakesLocks> Check<E> {
@@ -176,6 +185,18 @@ impl<E: TakesLocks> Check<E> {
     /// What a bad run has to violate to be shown; anything if nothing is said. All is counted in any case.
     pub fn looking_for(self, predicates: &[Predicate]) -> Check<E> {
         Check { looking_for: predicates.to_vec(), ..self }
+    }
+
+    /// The white-box rules without which the check does not pass. All are asked in any case, of a fifth of the runs and
+    /// of 200 at most, and what is broken is shown.
+    pub fn looking_for_rules(self, rules: &[Rule]) -> Check<E> {
+        Check { rules: rules.to_vec(), ..self }
+    }
+
+    /// The marks that some run has to reach ([`crate::reached`]). A check that never came there has shown nothing about
+    /// them, and does not pass.
+    pub fn reaches(self, marks: &[&str]) -> Check<E> {
+        Check { marks: marks.iter().map(|mark| (*mark).to_owned()).collect(), ..self }
     }
 
     /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
@@ -223,19 +244,21 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
         let many = Many::new(seeds.clone(), self.patience);
-        let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
+        let marked = Arc::new(Marked::new(watched.clone()));
+        let tally = run_many(&marked, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();
         let outside = watched.detect(tally.runs, self.patience)?;
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
+        let white_box = self.white_box(&watched, &marked, (*seeds.start(), tally.runs))?;
         if scenario.weather.is_some()
             && asked_for()?.is_none()
             && let Some((target, seed)) = self.gravest(&tally)
         {
             let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
             let world = self.world.name().to_owned();
-            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad) });
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad), white_box });
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
         let shown = first.or_else(|| asked_for().ok().flatten());
@@ -251,7 +274,26 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             return Err(Nondeterminism::OtherRun(bad.report.seed).into());
         }
         let world = self.world.name().to_owned();
-        Ok(Checked { world, lock: self.lock, seeds, tally, bad })
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad, white_box })
+    }
+
+    /// Asks white-box rules of the first of so many runs, which were made from this seed on.
+    fn white_box<P: Prepared + 'static>(
+        &self,
+        prepared: &Arc<P>,
+        marked: &Marked<P>,
+        (first, runs): (Seed, u64),
+    ) -> Result<WhiteBox, CheckError> {
+        let last = first.0.saturating_add(asked_of(runs).saturating_sub(1));
+        // One run that somebody wants to see need not come everywhere.
+        let expected = if asked_for()?.is_none() { &self.marks[..] } else { &[] };
+        Ok(WhiteBox {
+            rules: RuleFindings {
+                tally: ask_many(prepared, &Many::new(first..=Seed(last), self.patience))?,
+                asked: self.rules.clone(),
+            },
+            marks: marked.marks(expected),
+        })
     }
 
     /// The gravest of what is looked for, and the first seed that shows it.

@@ -6,6 +6,7 @@ mod example;
 mod json;
 mod part;
 mod rates;
+mod rules;
 pub(crate) mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,6 +18,7 @@ use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::report::StruckAt;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Target;
@@ -32,6 +34,7 @@ pub use self::example::words_of;
 pub use self::part::SearchPart;
 pub(crate) use self::rates::partly_decided;
 use self::rates::{NO_RATE, rate};
+pub use self::rules::RuleFindings;
 use self::table::{Markdown, Plain, Table};
 use crate::nondeterminism::Nondeterminism;
 use doublehold_render::layout::wrap;
@@ -62,6 +65,8 @@ pub struct Findings {
     pub found: Vec<(Counterexample, ReplayHints)>,
     /// The sign that something from outside the simulation reached into runs, if one was seen.
     pub nondeterminism: Option<Nondeterminism>,
+    /// The results of white-box rules.
+    pub rules: RuleFindings,
     /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
     pub command: String,
 }
@@ -114,7 +119,8 @@ impl Findings {
     /// How it came out.
     pub fn outcome(&self) -> Conclusion {
         let violated = |predicate: &Predicate| self.tally.count(*predicate).violated > 0;
-        if self.tally.panicked.is_some() || self.asked.iter().any(violated) {
+        let broken = self.rules.broken().next().is_some();
+        if broken || self.tally.panicked.is_some() || self.asked.iter().any(violated) {
             Conclusion::Violated
         } else if self.gaps().is_empty() {
             Conclusion::Nothing
@@ -127,6 +133,8 @@ impl Findings {
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
         gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided_gap(*predicate)));
+        let never = self.rules.never_judged();
+        gaps.extend(never.map(|(rule, why)| Gap::new(format!("{rule} was never judged: {why}"))));
         gaps
     }
 
@@ -207,6 +215,7 @@ impl Findings {
         text += &format!("{}\n\n{}", self.runs(), self.verdicts(&plain));
         self.remarks().iter().for_each(|remark| text += &format!("\n{}", line(remark)));
         self.unsaid().iter().for_each(|unsaid| text += &format!("\n{}", line(unsaid)));
+        self.rules.lines(self.tally.runs).iter().for_each(|rule| text += &format!("\n{}", line(rule)));
         for (example, shown) in &self.found {
             text.push('\n');
             text += &words_of(example, shown, width);
@@ -228,7 +237,8 @@ impl Findings {
     pub fn markdown(&self) -> String {
         let mut text = format!("### {}\n\n{}\n\n", self.title, self.runs());
         text += &self.verdicts(&Markdown);
-        self.remarks().iter().for_each(|remark| text += &format!("\n{remark}\n"));
+        let lines = self.remarks().into_iter().chain(self.rules.lines(self.tally.runs));
+        lines.for_each(|line| text += &format!("\n{line}\n"));
         for (example, shown) in &self.found {
             write!(text, "\n```\n{}```\n", words_of(example, shown, Style::DEFAULT_WIDTH)).expect(WRITES);
         }
@@ -322,12 +332,9 @@ impl Findings {
 
     /// What it came to, of what was asked.
     fn answer(&self) -> String {
-        let violated: Vec<&str> = self
-            .asked
-            .iter()
-            .filter(|predicate| self.tally.count(**predicate).violated > 0)
-            .map(|predicate| predicate.as_str())
-            .collect();
+        let is_violated = |predicate: &&Predicate| self.tally.count(**predicate).violated > 0;
+        let violated = self.asked.iter().filter(is_violated).map(|it| it.as_str());
+        let violated: Vec<&str> = violated.chain(self.rules.broken().map(Rule::as_str)).collect();
         match self.outcome() {
             Conclusion::Violated if violated.is_empty() => "PANICKED: the lock's own code".to_owned(),
             Conclusion::Violated => format!("VIOLATED: {}", list(&violated)),

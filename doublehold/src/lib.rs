@@ -5,6 +5,7 @@
 //! - [`check`]: your own lock, tried in a world from many seeds
 //! - [`beside`]: your own lock beside a reference: what only yours does
 //! - `property`: your own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
+//! - [`marks`]: places in a lock's code that a check has to come to: [`reached`]
 //! - [`findings`]: the results of a search, in words
 //! - [`nondeterminism`]: finds what reaches into runs from outside the simulation: real time, and state kept between
 //!   runs
@@ -14,6 +15,9 @@
 pub mod beside;
 pub mod check;
 pub mod findings;
+pub mod marks;
 pub mod nondeterminism;
 #[cfg(feature = "proptest")]
 pub mod property;
+
+pub use marks::reached;

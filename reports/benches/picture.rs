@@ -14,7 +14,7 @@ use doublehold_history::{
 };
 use doublehold_render::picture::picture;
 use doublehold_render::style::Style;
-use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Leases, Report, TraceHash};
 use doublehold_scenarios::scenario::{HostIndex, HostSetup, Role, Scenario};
 use doublehold_scenarios::{Seed, catalog};
 
@@ -84,6 +84,7 @@ fn report(clients: usize, grants: u64) -> Report {
         history,
         faults: Vec::new(),
         keys,
+        leases: Leases::default(),
         votes: BTreeMap::new(),
         extends: BTreeMap::new(),
         left_out: BTreeMap::new(),

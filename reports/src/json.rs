@@ -6,6 +6,7 @@
 
 mod causes;
 mod finding;
+mod white_box;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -61,6 +62,8 @@ struct Run<'a> {
     finding: Option<finding::Finding>,
     /// The results of runs without each possible cause, if such runs were made.
     causes: Option<causes::Causes>,
+    /// The verdicts of white-box rules.
+    white_box: BTreeMap<&'static str, white_box::Rule>,
     notes: &'a [String],
     trace_hash: String,
     /// Of a replay: whether the plan came to the same digest.
@@ -159,6 +162,7 @@ fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
         what_happened: account.and_then(Account::order),
         finding: finding::Finding::of(report),
         causes: told.causes.map(|causes| causes::Causes::new(causes, scenario)),
+        white_box: white_box::rules(report),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),

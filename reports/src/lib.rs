@@ -7,6 +7,7 @@
 //!
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`picture::view`]: what every drawing of a run shows, as data
+//! - [`white_box`]: the rules about what a lock does inside
 //! - [`json`]: the same for other programs
 //! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns; [`palette`]: each colour
 //!
@@ -19,5 +20,6 @@ pub mod picture;
 mod shown_run;
 pub mod style;
 pub mod text;
+pub mod white_box;
 
 pub use shown_run::ShownRun;

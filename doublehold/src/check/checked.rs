@@ -10,6 +10,7 @@ use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Shrunk;
 use doublehold_text::list;
 
+use super::white_box::WhiteBox;
 use crate::findings::partly_decided;
 use doublehold_render::layout::align_left;
 
@@ -26,6 +27,8 @@ pub struct Checked {
     pub tally: Tally,
     /// The run from the first seed from which anything was violated, or the lock panicked.
     pub bad: Option<BadRun>,
+    /// What the runs showed of the lock's inside.
+    pub white_box: WhiteBox,
 }
 
 /// A run in which something was violated.
@@ -50,6 +53,8 @@ impl Checked {
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
     /// decided in 99 of 100 runs and seen in one (P3 and P4: where a program reads or writes). A check that could
     /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate it.
+    /// Nor does one that never reached a mark that it expects, or in which a rule that it looks for is broken or never
+    /// judged.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);
@@ -57,7 +62,8 @@ impl Checked {
                 && partly_decided(&count).is_nearly_all()
                 && self.tally.never_seen(predicate).is_none()
         };
-        self.tally.grants > 0
+        self.white_box.holds()
+            && self.tally.grants > 0
             && self.tally.panicked.is_none()
             && predicates.iter().all(|predicate| held(*predicate))
     }
@@ -71,15 +77,19 @@ impl Checked {
         let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
         assert!(
             self.holds(predicates),
-            "{} did not hold throughout, or was not decided in enough runs\n\n{self}",
-            list(&names)
+            "{}\n\n{self}",
+            if self.white_box.holds() {
+                format!("{} did not hold throughout, or was not decided in enough runs", list(&names))
+            } else {
+                "a mark was never reached, or a rule that was asked for does not hold".to_owned()
+            }
         );
     }
 }
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { world, lock, seeds, tally, bad } = self;
+        let Checked { world, lock, seeds, tally, bad, white_box } = self;
         let runs = match (seeds.start(), seeds.end()) {
             (one, last) if one == last => format!("1 run, seed {one}"),
             (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
@@ -114,6 +124,8 @@ impl fmt::Display for Checked {
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {why}"));
             writeln!(f, "\n  no call was ever granted the lock{}", why.unwrap_or_default())?;
         }
+        let inside = white_box.lines(tally.runs);
+        inside.iter().try_for_each(|line| writeln!(f, "\n  {line}"))?;
         let Some(bad) = bad else { return Ok(()) };
         writeln!(f, "\n{}", bad.text)?;
         let mut files = String::new();

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::example::causes;
 use super::part::JsonPart;
 use super::rates::partly_decided;
+use super::rules::JsonRule;
 use super::{Conclusion, Findings, Gap, ReplayHints, WaitBound};
 use doublehold_render::json::pretty;
 
@@ -32,6 +33,9 @@ struct JsonFindings<'a> {
     conclusion: &'static str,
     gaps: Vec<JsonGap<'a>>,
     predicates: BTreeMap<&'static str, JsonCount<'a>>,
+    /// Of how many runs white-box rules were asked, and their results.
+    rules_runs: u64,
+    rules: BTreeMap<&'static str, JsonRule>,
     panicked: Option<Panicked>,
     liveness_bound: Option<JsonBound>,
     found: Vec<JsonExample<'a>>,
@@ -149,6 +153,8 @@ impl Findings {
                 .into_iter()
                 .map(|it| (it.as_str(), JsonCount::new(self.asked.contains(&it), tally.predicates.get(&it))))
                 .collect(),
+            rules_runs: self.rules.tally.runs,
+            rules: self.rules.json(),
             panicked: tally.panicked.map(|(first, runs)| Panicked { runs, first_seed: first.to_string() }),
             liveness_bound: self.bound.as_ref().map(JsonBound::new),
             found: self.found.iter().map(|(example, shown)| JsonExample::new(example, shown)).collect(),

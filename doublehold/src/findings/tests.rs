@@ -94,6 +94,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             idle: Vec::new(),
             found: Vec::new(),
             nondeterminism: None,
+            rules: RuleFindings::default(),
             command: "doublehold check it".to_owned(),
         },
     )
@@ -267,6 +268,7 @@ fn of_nothing() -> Findings {
         idle: Vec::new(),
         found: Vec::new(),
         nondeterminism: None,
+        rules: RuleFindings::default(),
         command: String::new(),
     }
 }

@@ -8,6 +8,7 @@ mod own_lock_several;
 mod own_nondeterminism;
 mod own_votes;
 mod own_weather;
+mod own_white_box;
 mod own_world;
 mod own_wrong_release;
 mod property;

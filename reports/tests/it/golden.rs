@@ -18,7 +18,7 @@ use doublehold_render::style::Style;
 use doublehold_render::{json, picture, text};
 use doublehold_scenarios::detail::{ClockLine, Detail, HostClocks, Message, Phrase, PhraseKind};
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Leases, Report, TraceHash};
 use doublehold_scenarios::scenario::{Expected, HostIndex};
 use doublehold_scenarios::when::When;
 use doublehold_scenarios::{Seed, catalog};
@@ -68,6 +68,7 @@ impl Recording {
             history,
             faults: Vec::new(),
             keys: Vec::new(),
+            leases: Leases::default(),
             votes: BTreeMap::new(),
             extends: BTreeMap::new(),
             left_out: BTreeMap::new(),

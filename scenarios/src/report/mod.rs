@@ -5,7 +5,9 @@
 //! Decision: "A verdict that the scenario does not state leaves the exit status unchanged" (docs/decisions/locks.md).
 
 mod hit;
+mod leases;
 mod replay;
+pub mod white_box;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +18,7 @@ use doublehold_history::{
 };
 use doublehold_text::clean;
 pub use hit::{Hit, StruckAt};
+pub use leases::{KeyLease, LeasedKey, Leases, SentRequest, StatedDeadline};
 pub use replay::{Compared, Replay};
 pub(crate) use replay::{HASH_RULES, differing};
 use serde::Serialize;
@@ -42,6 +45,8 @@ pub struct Report {
     pub faults: Vec<FaultReport>,
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
+    /// When deadlines were to pass and keys to end, and who sent requests when: what white-box rules ask.
+    pub leases: Leases,
     /// The nodes whose yes each grant was given on, as its client counted them; none for a lock that asks one node.
     pub votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// When each grant's extensions began.

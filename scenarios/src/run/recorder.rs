@@ -7,26 +7,29 @@
 //! record is closed: a lock may say what marks its keys after the fact. Where either is not known, that is written
 //! down.
 
+mod account;
 mod acting;
 mod entries;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading, TrueNs,
+    CallId, ClientId, Deadline, EventKind, Header, History, LockId, NodeId, Reading, TrueNs,
 };
 use doublehold_sim_redis::core::KeyChange;
 
+use self::account::Account;
 use self::entries::{Entries, Entry};
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
-use crate::report::{KeyOrigin, KeySpan};
+use crate::report::{KeyOrigin, KeySpan, Leases};
 use crate::run::client::stage::Witness;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
 use crate::run::keys::key_effects::{KeyCommand, KeyJudge};
-use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
+use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known};
 use crate::run::keys::lock_keys::LockKeys;
 use crate::run::memory_budget;
 
@@ -49,6 +52,8 @@ struct Record {
     claimants: Claimants,
     lanes: KeyLanes,
     keys: LockKeys,
+    /// What white-box rules ask of a run, if anybody will.
+    account: Option<Box<Account>>,
     /// The nodes whose yes each grant was given on, where several were asked.
     votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// When each grant's extensions began.
@@ -94,6 +99,7 @@ impl Recorder {
             claimants: Claimants::default(),
             lanes: KeyLanes::default(),
             keys: LockKeys::default(),
+            account: None,
             votes: BTreeMap::new(),
             extends: BTreeMap::new(),
             gave_up_at: BTreeMap::new(),
@@ -131,6 +137,10 @@ impl Recorder {
     /// written of a lease that was given back.
     pub(crate) fn renewing(&self, client: ClientId) {
         let mut record = self.lock();
+        let (now, call) = (self.now(), record.attribution.call_of(client));
+        if let (Some(account), Some(call)) = (&mut record.account, call) {
+            account.note_renewal(now, call);
+        }
         if let Some(grant) = record.renewed_grant(client) {
             record.extends.entry(grant).or_default().push(self.now());
         }
@@ -231,21 +241,6 @@ impl Recorder {
         }
     }
 
-    /// Watches a grant's deadline on its client's clock, also while the client is stopped.
-    pub(crate) fn watch_deadline(&self, client: ClientId, grant: CallId, deadline: Deadline) {
-        self.lock().claimants.set_deadline(grant, deadline);
-        let (recorder, host) = (self.clone(), self.cast.client(client));
-        let passes = move || {
-            let mut record = recorder.lock();
-            if record.claimants.counts(grant, deadline) {
-                recorder.read_claimants(&mut record, client);
-                let passed = EventKind::DeadlinePassed { client, grant };
-                record.push(recorder.now(), passed);
-            }
-        };
-        self.witness.when(host, deadline.clock, deadline.reading_ns, Box::new(passes));
-    }
-
     /// Something without which the run shows nothing: what holds becomes inconclusive.
     pub(crate) fn inconclusive(&self, why: String) {
         let now = self.now();
@@ -291,6 +286,9 @@ impl Recorder {
     pub(crate) fn close(&self) -> Recorded {
         let mut record = self.lock();
         record.closed = true;
+        if let Some(account) = &mut record.account {
+            account.close(self.now(), |host| self.witness.reading(host));
+        }
         let entries = std::mem::take(&mut record.entries);
         let mut history = History::with_capacity(record.header.clone(), entries.len());
         for (at, entry) in entries {
@@ -314,6 +312,15 @@ impl Recorder {
     pub(crate) fn spans(&self) -> Vec<KeySpan> {
         let record = self.lock();
         record.lanes.spans(&record.attribution, &record.cast)
+    }
+
+    /// What white-box rules ask of a run that keeps an account.
+    pub(crate) fn leases(&self) -> Leases {
+        let record = self.lock();
+        let account = record.account.as_ref();
+        account
+            .map(|account| account.leases(&record.lanes, &record.attribution, &record.cast))
+            .unwrap_or_default()
     }
 
     /// The clocks of `client` and of those who claim at a moment that begins or ends a claim of `client`.
@@ -346,7 +353,13 @@ impl Recorder {
         record.keys.record_change(lock, sender.map(|sender| sender.call));
         let whole = record.keys.is_claim(change.key);
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
-        let (touches, waits) = record.lanes.apply_change(by, change, known);
+        let (touches, alive) = record.lanes.apply_change(by, change, known);
+        let expires_at_ms = change.after.and_then(|after| after.expires_at_ms);
+        if let Some(account) = &mut record.account {
+            let host = self.cast.node(node);
+            account.note_expiries(&alive, host, expires_at_ms, at, || self.witness.reading(host));
+            sent.iter().for_each(|sent| account.note_node(sent.connection, host));
+        }
         self.witness.keeps(record.lanes.growth());
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
@@ -354,23 +367,13 @@ impl Recorder {
                 .record_touch(at, KeyCommand { touches, node, client, by: sender, command: change.command });
         }
         drop(guard);
-        waits.into_iter().for_each(|(stretch, at)| self.watch_expiry(node, stretch, at));
+        if let Some(at) = expires_at_ms {
+            alive.into_iter().for_each(|stretch| self.watch_expiry(node, stretch, at));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records the key's end when its time is up by the node's clock, if it still holds this claim then.
-    fn watch_expiry(&self, node: NodeId, stretch: Stretch, expires_at_ms: i64) {
-        let (recorder, host) = (self.clone(), self.cast.node(node));
-        // Gone when `now > when`, and Redis counts whole milliseconds.
-        let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
-        let expires = move || {
-            let now = recorder.now();
-            recorder.lock().lanes.expire(stretch, expires_at_ms, now);
-        };
-        self.witness.when(host, ClockKind::Wall, gone_at, Box::new(expires));
     }
 }
 

@@ -36,4 +36,5 @@ mod thread_ends;
 mod threads;
 mod waits;
 mod weather;
+mod white_box;
 mod written;

@@ -22,7 +22,7 @@ use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::model::host::UnknownHost;
 use doublehold_scenarios::report::{
-    FaultReport, Grants, Hit, Judgement, Report, StruckAt, Summary, TraceHash,
+    FaultReport, Grants, Hit, Judgement, Leases, Report, StruckAt, Summary, TraceHash,
 };
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::Climate;
@@ -124,6 +124,7 @@ impl Prepared for Book {
             engine: "ledger",
             verdicts: judge(&lived.history),
             faults: scenario.faults.iter().zip(&lived.struck).flat_map(of_fault).collect(),
+            leases: Leases::default(),
             keys: Vec::new(),
             votes: [].into(),
             extends: [].into(),

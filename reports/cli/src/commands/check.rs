@@ -26,6 +26,7 @@ use doublehold_render::layout::to_ascii;
 use doublehold_render::style::Style;
 use doublehold_render::text;
 use doublehold_scenarios::build::World;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, weather};
@@ -34,6 +35,7 @@ use doublehold_search::shrink::{Effort, Target};
 use doublehold_sweeps::sweep::Shard;
 use doublehold_text::several;
 use doublehold_text::shell;
+use doublehold_text::suggest;
 use doublehold_text::{clean, list, shorten};
 
 use self::destination::Destination;
@@ -87,6 +89,9 @@ pub(crate) struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     search: Search,
+    /// White-box rules to look for as well, which the exit status is then about: margin, left-key, late-command
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = parse_rule)]
+    rule: Vec<Rule>,
     /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
     #[arg(long, value_name = "TIME", value_parser = parse_bound)]
     obtain_within: Option<Duration>,
@@ -128,6 +133,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         (files @ [_, ..], Some(whole)) => sum::sum(files, &arguments.question(), whole)?,
         _ => search::search((arguments, runs), &prepared, &asked, &stopping)?,
     };
+    let rules = search::ask_rules(arguments, &prepared, (runs.first, tally.runs))?;
     let mut warnings = Warnings::default();
     let found = counterexamples(arguments, (&scenario, targets(&tally, &asked)), &place, &mut warnings);
     let pictured =
@@ -146,6 +152,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         first: runs.first,
         part: part.filter(|_| arguments.part.shard.is_some()),
         nondeterminism,
+        rules,
         tally,
         asked,
         skipped,
@@ -390,6 +397,7 @@ impl Arguments {
         line.extend(self.engine.options());
         let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
         line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
+        line.extend(self.rule.iter().flat_map(|rule| ["--rule", rule.as_str()]));
         shell::line(line)
     }
 
@@ -435,4 +443,11 @@ fn parse_bound(typed: &str) -> Result<Duration, String> {
         Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
         bound => bound,
     }
+}
+
+/// A white-box rule by its word.
+fn parse_rule(typed: &str) -> Result<Rule, String> {
+    let names = Rule::ALL.map(Rule::as_str);
+    let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == typed.trim());
+    rule.ok_or_else(|| format!("there is no rule of that name: {}", suggest::hint(typed, &names)))
 }

@@ -7,6 +7,7 @@ mod variants;
 use clap::Args;
 use doublehold_diagnosis::{Explained, explain};
 use doublehold_render::json;
+use doublehold_render::white_box::render_rules;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
@@ -20,8 +21,8 @@ use super::timeline::TimelineFile;
 use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output::{OutputFile, Written};
-use crate::output_options::OutputOptions;
+use crate::output::{self, OutputFile, Written};
+use crate::output_options::{Format, OutputOptions};
 
 /// The help of `--set`: here a scenario's own faults may be changed as well.
 const CHANGES: &str =
@@ -44,6 +45,9 @@ pub(crate) struct Arguments {
     /// Run the scenario and each of its variants, a line for each; the exit status is the worst
     #[arg(long, conflicts_with_all = ["trace", "history", "plan", "timeline"])]
     all_variants: bool,
+    /// Say below the result which white-box rules the lock breaks, and by what
+    #[arg(long, conflicts_with = "all_variants")]
+    white_box: bool,
     #[command(flatten)]
     show: OutputOptions,
     #[command(flatten)]
@@ -86,7 +90,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     };
     let run = explain(&prepared, report);
     files.fill(&run, &trace, detail)?;
-    super::print_run(run, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
+    // JSON has them in any case.
+    let tells_rules = arguments.white_box && arguments.show.format == Format::Text;
+    let rules = tells_rules.then(|| render_rules(&run.report, &arguments.show.style()));
+    let exit = super::print_run(run, &arguments.replay_line(&arguments.scenario, seed), arguments.show)?;
+    rules.map_or(Ok(()), |rules| output::print(&format!("\n{rules}")))?;
+    Ok(exit)
 }
 
 impl Arguments {

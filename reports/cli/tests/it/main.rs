@@ -34,5 +34,6 @@ mod study_refused;
 mod sweep;
 mod sweeps_page;
 mod timeline;
+mod white_box;
 mod widths;
 mod written;

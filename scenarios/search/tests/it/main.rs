@@ -8,5 +8,6 @@ mod explore_waits;
 mod libraries;
 mod many;
 mod plans_of_weathers;
+mod rules;
 mod shrink;
 mod threads;

@@ -50,6 +50,8 @@ pub(in crate::run) struct Orders<'a> {
     pub(in crate::run) header: Header,
     pub(in crate::run) faults: &'a [PlannedFault],
     pub(in crate::run) keep: Keep,
+    /// Whether somebody may ask white-box rules of the run.
+    pub(in crate::run) accounts: bool,
     /// The time from which everything random is drawn from another seed.
     pub(in crate::run) future: Option<(SimTime, Seed)>,
 }
@@ -87,7 +89,7 @@ impl<W: WorldLike> InWorlds<W> {
 
 impl<W: WorldLike> Executor for InWorlds<W> {
     fn execute(&self, orders: Orders<'_>) -> Executed {
-        let Orders { scenario, cast, seed, header, faults, keep, future } = orders;
+        let Orders { scenario, cast, seed, header, faults, keep, accounts, future } = orders;
         let links: LinkSpec = link(&scenario.link);
         let mut world = W::build(seed, links, keep);
         if let Some((from, future)) = future {
@@ -97,6 +99,9 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         let recorder = Recorder::new(witness, header, cast.clone());
         if faults.iter().flat_map(|planned| &planned.faults).any(|it| matches!(it, Fault::CopyNext { .. })) {
             recorder.expect_copies();
+        }
+        if accounts {
+            recorder.keep_account();
         }
         let jobs = self.hosts.populate(&mut world, &recorder);
         for (from, to, quality) in &scenario.links {

@@ -188,14 +188,14 @@ impl PreparedSim {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.judge_run(seed, future);
         }
-        self.summary(seed, self.execute(seed, Keep::Hash, future))
+        self.summary(seed, self.execute(seed, Keep::Hash, false, future))
     }
 
     fn report_run(&self, seed: Seed, keep: Keep) -> (Report, Vec<Record>) {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.report_run(seed, keep);
         }
-        let mut done = self.execute(seed, keep, None);
+        let mut done = self.execute(seed, keep, true, None);
         let trace = std::mem::take(&mut done.executed.trace);
         (self.report(seed, done), trace)
     }
@@ -204,14 +204,14 @@ impl PreparedSim {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.detail_run(seed);
         }
-        let mut done = self.execute(seed, Keep::Everything, None);
+        let mut done = self.execute(seed, Keep::Everything, true, None);
         let (ended, trace) = (done.executed.run.ended, std::mem::take(&mut done.executed.trace));
         let Executed { capture, recorder, .. } = &done.executed;
         let detail = detail::detail(&self.scenario, (&self.cast, recorder), &trace, capture, ended);
         (self.report(seed, done), trace, detail)
     }
 
-    fn execute(&self, seed: Seed, keep: Keep, future: Option<(SimTime, Seed)>) -> Done {
+    fn execute(&self, seed: Seed, keep: Keep, accounts: bool, future: Option<(SimTime, Seed)>) -> Done {
         let mut executed = self.executor.execute(Orders {
             scenario: &self.scenario,
             cast: &self.cast,
@@ -219,6 +219,7 @@ impl PreparedSim {
             header: Header { seed: seed.0, ..self.header.clone() },
             faults: &self.faults,
             keep,
+            accounts,
             future,
         });
         let Executed { run, recorded, .. } = &mut executed;
@@ -262,6 +263,7 @@ impl PreparedSim {
             history,
             faults: fault_reports(&self.scenario, &self.cast, &run.faults),
             keys: recorder.spans(),
+            leases: recorder.leases(),
             votes,
             extends,
             ended: clocks::true_time(run.ended),

@@ -256,6 +256,11 @@ impl Attribution {
         at(&self.calls, call.0).is_some_and(|call| call.told)
     }
 
+    /// The calls that said that they mark their keys like this, in order.
+    pub(in crate::run) fn markers(&self, mark: &LockMark) -> impl Iterator<Item = CallId> {
+        self.marks.get(mark).into_iter().flatten().map(|it| it.owner.1)
+    }
+
     /// The only call that said that it marks its keys like this.
     pub(in crate::run) fn only_marker(&self, mark: &LockMark) -> Option<Owner> {
         match &self.marks.get(mark)?[..] {

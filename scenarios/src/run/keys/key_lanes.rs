@@ -42,7 +42,7 @@ use crate::report::{KeyEnd, KeyOrigin};
 use crate::run::memory_budget;
 
 /// A stretch of time in which a node held a claim, by its place in the order in which they began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::run) struct Stretch(usize);
 
 /// What happened to a claim that was there.
@@ -142,14 +142,13 @@ impl KeyLanes {
         bytes - std::mem::replace(&mut self.bytes_told, bytes)
     }
 
-    /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
-    /// for.
+    /// A node changed a lock's key. What was done to claims that were there, and the stretches of those that are.
     pub(in crate::run) fn apply_change(
         &mut self,
         by: Circumstances,
         change: &KeyChange<'_>,
         known: Known<'_>,
-    ) -> (Vec<Touch>, Vec<(Stretch, i64)>) {
+    ) -> (Vec<Touch>, Vec<Stretch>) {
         let (before, after) = self.claims(by, change, known.whole);
         let intrudes = intrudes(by, change, &before, &after, known.told);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
@@ -189,8 +188,7 @@ impl KeyLanes {
         }
         let expires_at_ms = change.after.and_then(|after| after.expires_at_ms);
         alive.iter().for_each(|stretch| self.all[stretch.0].expires_at_ms = expires_at_ms);
-        let waits = expires_at_ms.map(|at| alive.iter().map(|stretch| (*stretch, at)).collect());
-        (touches, waits.unwrap_or_default())
+        (touches, alive)
     }
 
     /// The claims that a key's value was and is.

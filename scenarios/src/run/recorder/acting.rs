@@ -59,6 +59,10 @@ impl Recorder {
     /// Requests of so many bytes were written to a connection, each by this call.
     pub(crate) fn record_sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
         self.witness.keeps(memory_budget::requests(calls.len()));
-        self.lock().attribution.record_sent(connection, calls, bytes);
+        let mut record = self.lock();
+        record.attribution.record_sent(connection, calls, bytes);
+        if let Some(account) = &mut record.account {
+            account.note_sent(self.witness.now(), connection, calls);
+        }
     }
 }

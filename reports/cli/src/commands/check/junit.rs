@@ -6,6 +6,7 @@ use doublehold::findings::{Findings, Gap, causes, name_of, words_of};
 use doublehold_beside::{Found, Outcome, Row};
 use doublehold_render::style::Style;
 use doublehold_scenarios::Seed;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_search::shrink::Target;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
@@ -17,6 +18,7 @@ pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
         suite.set_system_out(not_asked);
     }
     suite.add_test_cases(targets.chain([Target::Panics]).map(|target| case(findings, target)));
+    suite.add_test_cases(findings.rules.asked.iter().map(|rule| rule_case(findings, *rule)));
     suite.add_test_cases(findings.skipped.iter().map(|predicate| {
         let mut status = TestCaseStatus::skipped();
         status.set_message(findings.skipped_words(*predicate).unwrap_or_default());
@@ -86,8 +88,24 @@ fn case(findings: &Findings, target: Target) -> TestCase {
     named(target, status)
 }
 
+/// A white-box rule that was asked for.
+fn rule_case(findings: &Findings, rule: Rule) -> TestCase {
+    let count = findings.rules.tally.count(rule);
+    let mut status = match (count.broken, count.holds) {
+        (1.., _) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        (0, 1..) => TestCaseStatus::success(),
+        (0, 0) => TestCaseStatus::skipped(),
+    };
+    status.set_message(findings.rules.line(rule));
+    classified(rule.as_str(), status)
+}
+
 fn named(target: Target, status: TestCaseStatus) -> TestCase {
-    let mut case = TestCase::new(name_of(target), status);
+    classified(&name_of(target), status)
+}
+
+fn classified(name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
     case.set_classname("doublehold.check");
     case
 }
@@ -116,7 +134,7 @@ fn failure(findings: &Findings, target: Target, first: Seed) -> TestCaseStatus {
 mod tests {
     use std::collections::BTreeMap;
 
-    use doublehold::findings::Conclusion;
+    use doublehold::findings::{Conclusion, RuleFindings};
     use doublehold::nondeterminism::Nondeterminism;
     use doublehold_history::Predicate;
     use doublehold_search::many::{Count, Tally};
@@ -133,6 +151,7 @@ mod tests {
             skipped: Vec::new(),
             bound: None,
             nondeterminism: None,
+            rules: RuleFindings::default(),
             kinds: Vec::new(),
             idle: Vec::new(),
             found: Vec::new(),

@@ -4,10 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use doublehold::findings::RuleFindings;
 use doublehold::nondeterminism::{Nondeterminism, Watched};
 use doublehold_history::Predicate;
 use doublehold_scenarios::{PreparedSim, Seed};
 use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::rules::{RuleTally, ask_many, asked_of};
 use doublehold_text::several;
 
 use super::part::Runs;
@@ -60,4 +62,24 @@ pub(super) fn search(
     output::inform(&speed(tally.runs, "run", began.elapsed(), many.jobs));
     let nondeterminism = prepared.detect(tally.runs, PATIENCE)?;
     Ok(Counted { tally, nondeterminism })
+}
+
+/// Asks white-box rules of the first of so many runs, which were made from this seed on.
+pub(super) fn ask_rules(
+    arguments: &Arguments,
+    prepared: &Arc<Watched<PreparedSim>>,
+    (first, runs): (Seed, u64),
+) -> Result<RuleFindings, CliError> {
+    let mut asked = arguments.rule.clone();
+    asked.sort_unstable();
+    asked.dedup();
+    let tally = match asked_of(runs) {
+        0 => RuleTally::default(),
+        runs => {
+            let seeds = first..=Seed(first.0.saturating_add(runs - 1));
+            let jobs = arguments.search.jobs.count();
+            ask_many(prepared, &Many { seeds, jobs, patience: PATIENCE })?
+        }
+    };
+    Ok(RuleFindings { tally, asked })
 }

@@ -53,15 +53,12 @@ impl KeyLanes {
 
     /// The lanes, each with its owner; what nobody marked is not drawn.
     pub(in crate::run) fn spans(&self, told: &Attribution, cast: &Cast) -> Vec<KeySpan> {
-        let span = |held: &StretchRecord| {
-            let Circumstances { node, origin, at, moment, .. } = held.circumstances;
-            let owner = held.shares.drawn_owner(&held.mark, told);
-            let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;
-            let (node, client, lock) = (cast.node(node), cast.client(client), held.mark.0);
-            let is_token = told.may_be_token(&held.mark, grant);
-            Some(KeySpan { node, lock, grant, client, origin, is_token, from: at, until: held.until })
-        };
-        self.all.iter().filter_map(span).collect()
+        self.all.iter().filter_map(|held| held.span(told, cast)).collect()
+    }
+
+    /// The lane of one claim.
+    pub(in crate::run) fn span(&self, claim: Stretch, told: &Attribution, cast: &Cast) -> Option<KeySpan> {
+        self.all[claim.0].span(told, cast)
     }
 
     /// Whether a call that changed no key has a claim that stood when it was granted.
@@ -71,5 +68,16 @@ impl KeyLanes {
             self.owners(*claim, shares, told, call).iter().any(|(_, owner)| *owner == call)
         };
         stood.is_some_and(|stood| stood.iter().any(is_its))
+    }
+}
+
+impl StretchRecord {
+    fn span(&self, told: &Attribution, cast: &Cast) -> Option<KeySpan> {
+        let Circumstances { node, origin, at, moment, .. } = self.circumstances;
+        let owner = self.shares.drawn_owner(&self.mark, told);
+        let (client, grant) = owner.or_else(|| told.likely_marker(&self.mark, moment))?;
+        let (node, client, lock) = (cast.node(node), cast.client(client), self.mark.0);
+        let is_token = told.may_be_token(&self.mark, grant);
+        Some(KeySpan { node, lock, grant, client, origin, is_token, from: at, until: self.until })
     }
 }
