@@ -3,9 +3,11 @@
 //! One binary, since each links all that a run needs.
 
 mod own_counter;
+mod own_forms;
 mod own_lock;
 mod own_lock_several;
 mod own_nondeterminism;
+mod own_state;
 mod own_votes;
 mod own_weather;
 mod own_world;

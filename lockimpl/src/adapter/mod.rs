@@ -1,7 +1,7 @@
 //! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives
 //! it back.
 //!
-//! [`Client`], in `client`, is the machine that such a function is given.
+//! [`Client`], in `client`, is the machine that such a function is given; `state` makes what a process keeps once.
 //!
 //! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
 //! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
@@ -10,9 +10,11 @@
 //! [spawned](Client::spawn).
 
 mod client;
+mod state;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::mem::needs_drop;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,8 +28,14 @@ use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Tok
 use crate::registry::{BoxLock, ConfigError, LockKind};
 
 pub use client::Client;
+pub use state::{MakesState, NoState, StateMaker};
 
 /// A lock that somebody holds, in code that exists already.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no guard of a lock",
+    label = "returned by the function that takes the lock",
+    note = "implement `Guard` for what that function returns in `Ok(Some(…))`: what the key holds, and how it is given back"
+)]
 pub trait Guard: Send + 'static {
     /// What the key holds, by which a wrong release is told from a right one. Asked for when the lock was taken, and
     /// again after each extension.
@@ -95,27 +103,132 @@ pub struct Wanted {
 ///     Registry::empty().with(Existing::on_one_node("mine", mine))
 /// }
 /// ```
+///
+/// **The forms of the function.** An `async fn` that takes its arguments by value, or an `async` closure that captures
+/// nothing, with or without the types of its arguments where it is written in the call. A closure that captures (only
+/// what it can copy, see below) is `move |redis, client, wanted| async move { … }`: an `async move` closure lends what
+/// it captured to its future, and no compiler takes it for an `Fn` then.
+///
+/// ```
+/// # use doublehold_lockimpl::{Client, Existing, Guard, LockKind, RedisRs, Wanted};
+/// # use redis::{RedisResult, aio::MultiplexedConnection};
+/// # struct Held;
+/// # impl Guard for Held {
+/// #     fn token(&self) -> Vec<u8> { Vec::new() }
+/// #     async fn release(self) -> RedisResult<bool> { Ok(true) }
+/// # }
+/// # async fn set(_: MultiplexedConnection, _: &str, _: u64) -> RedisResult<Option<Held>> { Ok(None) }
+/// async fn take<E: RedisRs>(
+///     redis: MultiplexedConnection,
+///     client: Client<E>,
+///     wanted: Wanted,
+/// ) -> RedisResult<Option<Held>> {
+///     set(redis, &wanted.resource, 1).await
+/// }
+///
+/// fn a_function<E: RedisRs>() -> impl LockKind<E> {
+///     Existing::on_one_node("mine", take::<E>)
+/// }
+///
+/// fn a_closure<E: RedisRs>() -> impl LockKind<E> {
+///     Existing::on_one_node("mine", async |redis, client: Client<E>, wanted: Wanted| {
+///         set(redis, &wanted.resource, 1).await
+///     })
+/// }
+///
+/// fn a_closure_that_captures<E: RedisRs>(tries: u64) -> impl LockKind<E> {
+///     Existing::on_one_node("mine", move |redis, client: Client<E>, wanted: Wanted| async move {
+///         set(redis, &wanted.resource, tries).await
+///     })
+/// }
+/// ```
+///
+/// **What is kept between calls.** The function is called for all clients of all runs, so it may own nothing: what it
+/// captured would be theirs together, as it is nowhere in production. [`LockKind::check`] refuses one that captured an
+/// `Arc`, a `Mutex<String>`, a `Vec` or anything else that has to be dropped. [`Existing::with_state`] makes what a
+/// process keeps. Not seen: a static, a reference to one, and an atomic that was captured by value.
 #[derive(Clone, Debug)]
-pub struct Existing<F> {
+pub struct Existing<F, S = NoState> {
     descriptor: (&'static str, Nodes),
     config: Config,
     key: fn(&str) -> String,
     acquire: F,
+    state: S,
+    /// The user's function has something to drop.
+    owns: bool,
 }
 
 impl<F> Existing<F> {
     /// Code that takes the lock on whatever nodes its client names: `Some` guard if it was granted, `None` if not.
     ///
     /// An error counts as "nobody can say", except an error that a node replied with: that is a no.
-    pub fn on_nodes(name: &'static str, acquire: F) -> Self {
-        Self {
-            descriptor: (name, Nodes::Independent),
-            config: Config::new::<()>(),
-            key: str::to_owned,
-            acquire,
-        }
+    pub fn on_nodes<E, Taken, G>(name: &'static str, acquire: F) -> Self
+    where
+        E: RedisRs,
+        // Compilers show the line of a bound that a closure does not meet.
+        F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static, // `move |client, wanted| async move { … }`
+        Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
+        G: Guard,
+    {
+        Self::new((name, Nodes::Independent), acquire, needs_drop::<F>())
     }
 
+    fn new(descriptor: (&'static str, Nodes), acquire: F, owns: bool) -> Self {
+        let (config, key, state) = (Config::new::<()>(), str::to_owned, NoState);
+        Self { descriptor, config, key, acquire, state, owns }
+    }
+
+    /// What a process of the lock keeps once: its client id, a pool, a cached token, a mutex of its own. The function is
+    /// called once in each process, when its lock first [asks](Client::state), and again after a restart. The threads
+    /// of a process share what it makes.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// use doublehold_lockimpl::{Client, Existing, Guard, RedisRs, Wanted};
+    /// use redis::aio::MultiplexedConnection;
+    ///
+    /// /// In the service it is a field of the one lock manager that the process has.
+    /// struct Process {
+    ///     id: String,
+    ///     /// The name of the lock that this process took last.
+    ///     last: Mutex<Option<String>>,
+    /// }
+    ///
+    /// # struct MyGuard(String);
+    /// # impl Guard for MyGuard {
+    /// #     fn token(&self) -> Vec<u8> { self.0.clone().into() }
+    /// #     async fn release(self) -> redis::RedisResult<bool> { Ok(true) }
+    /// # }
+    /// fn mine<E: RedisRs>() -> impl doublehold_lockimpl::LockKind<E> {
+    ///     let take = async |mut redis: MultiplexedConnection, client: Client<E>, wanted: Wanted| {
+    ///         let process = client.state::<Process>();
+    ///         let set = redis::cmd("SET").arg(&wanted.resource).arg(&process.id).arg("NX").to_owned();
+    ///         let set: Option<String> = set.query_async(&mut redis).await?;
+    ///         *process.last.lock().unwrap() = Some(wanted.resource);
+    ///         Ok::<_, redis::RedisError>(set.map(|_| MyGuard(process.id.clone())))
+    ///     };
+    ///     let process = |client: &Client<E>| Process { id: client.token(), last: Mutex::default() };
+    ///     Existing::on_one_node("mine", take).with_state(process)
+    /// }
+    /// # let _ = mine::<doublehold_lockimpl::TokioEnv>;
+    /// ```
+    ///
+    /// A function that captured something to drop is refused, as for the lock's own.
+    #[must_use]
+    pub fn with_state<E, M, S>(self, make: M) -> Existing<F, StateMaker<M, S>>
+    where
+        E: RedisRs,
+        M: Fn(&Client<E>) -> S + Send + Sync + 'static,
+        S: Send + Sync + 'static,
+    {
+        let Existing { descriptor, config, key, acquire, owns, .. } = self;
+        let owns = owns || needs_drop::<M>();
+        Existing { descriptor, config, key, acquire, state: StateMaker::new(make), owns }
+    }
+}
+
+impl<F, S> Existing<F, S> {
     /// What the code makes of a lock's name to have its key, such as `|name| format!("lock:{name}")`. Without it
     /// nothing is seen of such a key, and what was done to it is unknown.
     #[must_use]
@@ -171,10 +284,16 @@ impl Existing<()> {
     ) -> Existing<impl Fn(Client<E>, Wanted) -> Acquiring<G> + Clone + Send + Sync + 'static>
     where
         E: RedisRs,
-        F: Fn(MultiplexedConnection, Client<E>, Wanted) -> Taken + Send + Sync + 'static,
+        // Compilers show the line of a bound that a closure does not meet.
+        F: Fn(MultiplexedConnection, Client<E>, Wanted) -> Taken
+            // `move |redis, client, wanted| async move { … }`
+            + Send
+            + Sync
+            + 'static,
         Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
         G: Guard,
     {
+        let owns = needs_drop::<F>();
         let acquire = Arc::new(acquire);
         let connected = move |client: Client<E>, wanted: Wanted| -> Acquiring<G> {
             let acquire = acquire.clone();
@@ -183,8 +302,7 @@ impl Existing<()> {
                 acquire(connection, client, wanted).await
             })
         };
-        let config = Config::new::<()>();
-        Existing { descriptor: (name, Nodes::One), config, key: str::to_owned, acquire: connected }
+        Existing::new((name, Nodes::One), connected, owns)
     }
 }
 
@@ -209,10 +327,11 @@ impl Config {
 /// A call that takes a lock.
 pub type Acquiring<G> = std::pin::Pin<Box<dyn Future<Output = RedisResult<Option<G>>> + Send>>;
 
-impl<E, F, Taken, G> LockKind<E> for Existing<F>
+impl<E, F, S, Taken, G> LockKind<E> for Existing<F, S>
 where
     E: RedisRs,
     F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static,
+    S: MakesState<E>,
     Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
     G: Guard,
 {
@@ -221,12 +340,16 @@ where
         (self.config.describe)(name, nodes)
     }
 
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.owns { Err(ConfigError::Shared(self.descriptor.0)) } else { Ok(()) }
+    }
+
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
         (self.config.refuse)(chosen)?;
-        let client = Client::new(env, nodes, chosen.clone());
+        let client = Client::new(env, nodes, chosen.clone()).with_state(self.state.state_of());
         let (acquire, held) = (self.acquire.clone(), BTreeMap::new());
         Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire, held }))
     }
