@@ -9,6 +9,7 @@ mod own_lock_several;
 mod own_nondeterminism;
 mod own_state;
 mod own_votes;
+mod own_watchdog;
 mod own_weather;
 mod own_world;
 mod own_wrong_release;

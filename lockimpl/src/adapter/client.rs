@@ -10,6 +10,7 @@ use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
 use super::state::StateOf;
+use super::watched::{Lookers, Looking};
 use crate::config::{LockConfig, Switches};
 use crate::env::{BootTime, DeadlinePassed, MonotonicTime, NodeName, RedisRs, Task, WallTime};
 
@@ -21,12 +22,14 @@ pub struct Client<E> {
     chosen: Arc<Switches>,
     connection: Arc<Mutex<Option<MultiplexedConnection>>>,
     state: Option<StateOf<E>>,
+    pub(super) lookers: Arc<Lookers>,
 }
 
 impl<E: RedisRs> Client<E> {
     pub(crate) fn new(env: E, nodes: Vec<NodeName>, chosen: Switches) -> Self {
         let (chosen, connection, state) = (Arc::new(chosen), Arc::default(), None);
-        Self { env, nodes: nodes.into(), chosen, connection, state }
+        let lookers = env.process_state();
+        Self { env, nodes: nodes.into(), chosen, connection, state, lookers }
     }
 
     pub(super) fn with_state(self, state: Option<StateOf<E>>) -> Self {
@@ -153,6 +156,6 @@ impl<E: RedisRs> Client<E> {
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        self.env.spawn(task)
+        self.env.spawn(Looking { task: Box::pin(task), lookers: self.lookers.clone() })
     }
 }

@@ -1,7 +1,13 @@
 //! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives
 //! it back.
 //!
-//! [`Client`], in `client`, is the machine that such a function is given; `state` makes what a process keeps once.
+//! | file | holds |
+//! |---|---|
+//! | `client` | [`Client`]: the machine that such a function is given |
+//! | `guard` | [`Guard`]: what its caller has while it holds the lock |
+//! | `state` | what a process keeps once |
+//! | `existing_lock` | the calls of one client |
+//! | `watched` | what a guard that is renewed beside its holder tells |
 //!
 //! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
 //! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
@@ -10,56 +16,27 @@
 //! [spawned](Client::spawn).
 
 mod client;
+mod existing_lock;
+mod guard;
 mod state;
+mod watched;
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::mem::needs_drop;
 use std::sync::Arc;
 use std::time::Duration;
 
+use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
-use redis::{RedisError, RedisResult};
 
+use self::existing_lock::ExistingLock;
 use crate::config::{Descriptor, LockConfig, Nodes, SwitchError, Switches};
-use crate::connection::link::error_reply;
-use crate::env::{Deadline, NodeName, RedisRs};
-use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::env::{NodeName, RedisRs};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 
 pub use client::Client;
+pub use guard::Guard;
 pub use state::{MakesState, NoState, StateMaker};
-
-/// A lock that somebody holds, in code that exists already.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no guard of a lock",
-    label = "returned by the function that takes the lock",
-    note = "implement `Guard` for what that function returns in `Ok(Some(…))`: what the key holds, and how it is given back"
-)]
-pub trait Guard: Send + 'static {
-    /// What the key holds, by which a wrong release is told from a right one. Asked for when the lock was taken, and
-    /// again after each extension.
-    fn token(&self) -> Vec<u8>;
-
-    /// When to stop believing, on the client's own clock; `None` if the code computes no such time.
-    fn deadline(&self) -> Option<Deadline> {
-        None
-    }
-
-    /// The number that the resource is to check, if the lock hands out any.
-    fn fencing(&self) -> Option<u64> {
-        None
-    }
-
-    /// Gives the lock back: whether it was still held, or nobody can say.
-    fn release(self) -> impl Future<Output = RedisResult<bool>> + Send;
-
-    /// Keeps the lock for `ttl` from now: whether it was still held. `None` if this lock cannot be extended.
-    fn extend(&mut self, ttl: Duration) -> impl Future<Output = Option<RedisResult<bool>>> + Send {
-        let _ = ttl;
-        async { None }
-    }
-}
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -350,83 +327,6 @@ where
         }
         (self.config.refuse)(chosen)?;
         let client = Client::new(env, nodes, chosen.clone()).with_state(self.state.state_of());
-        let (acquire, held) = (self.acquire.clone(), BTreeMap::new());
-        Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire, held }))
-    }
-}
-
-/// One client's locks.
-struct ExistingLock<E, F, G> {
-    client: Client<E>,
-    key: fn(&str) -> String,
-    acquire: F,
-    /// What it has of each resource.
-    held: BTreeMap<String, G>,
-}
-
-impl<E, F, Taken, G> Lock for ExistingLock<E, F, G>
-where
-    E: RedisRs,
-    F: Fn(Client<E>, Wanted) -> Taken + Send + Sync,
-    Taken: Future<Output = RedisResult<Option<G>>> + Send,
-    G: Guard,
-{
-    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        let wanted = Wanted { resource: resource.to_owned(), ttl };
-        // Whatever of an earlier grant was not released is dropped, as the code's caller would drop it.
-        self.held.remove(resource);
-        self.client.env.names_key(resource, (self.key)(resource).as_bytes());
-        match (self.acquire)(self.client.clone(), wanted).await {
-            Ok(Some(guard)) => {
-                let token = guard.token();
-                self.client.env.marks(&token);
-                let (fencing, deadline) = (guard.fencing(), guard.deadline());
-                self.held.insert(resource.to_owned(), guard);
-                Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, Token::new(token)) })
-            }
-            Ok(None) => Acquired::Refused(Refusal::Taken),
-            Err(error) => match error_reply(&error) {
-                Some(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),
-                None => Acquired::Unknown(self.doubt_after_error(&error)),
-            },
-        }
-    }
-
-    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        let Some(guard) = self.held.get_mut(&grant.resource) else { return Extended::NotOwner };
-        let extended = guard.extend(ttl).await;
-        // It may hold another token by now.
-        self.client.env.marks(&guard.token());
-        match extended {
-            None => Extended::Unsupported,
-            Some(Ok(true)) => {
-                grant.deadline = guard.deadline();
-                Extended::Extended { deadline: grant.deadline }
-            }
-            Some(Ok(false)) => Extended::NotOwner,
-            Some(Err(error)) => Extended::Unknown(self.doubt_after_error(&error)),
-        }
-    }
-
-    async fn release(&mut self, grant: &Grant) -> Released {
-        let Some(guard) = self.held.remove(&grant.resource) else { return Released::NotOwner };
-        match guard.release().await {
-            Ok(true) => Released::Released,
-            Ok(false) => Released::NotOwner,
-            Err(error) => Released::Unknown(self.doubt_after_error(&error)),
-        }
-    }
-}
-
-impl<E: RedisRs, F, G> ExistingLock<E, F, G> {
-    /// Says what an error leaves unknown, and drops the connection that is kept: it may be broken.
-    fn doubt_after_error(&self, error: &RedisError) -> Doubt {
-        match error_reply(error) {
-            Some(reply) => Doubt::ErrorReply(reply),
-            None => {
-                *self.client.cached_connection() = None;
-                Doubt::ConnectionLost(error.to_string())
-            }
-        }
+        Ok(BoxLock::new(ExistingLock::new(self.descriptor.0, client, self.key, self.acquire.clone())))
     }
 }
