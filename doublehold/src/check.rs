@@ -48,15 +48,16 @@
 
 mod checked;
 pub(crate) mod names;
+mod seeds;
 #[cfg(test)]
 mod tests;
 
 use std::marker::PhantomData;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs, io, thread};
+use std::{fs, io, thread};
 
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
@@ -83,6 +84,7 @@ pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Targ
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
+use self::seeds::AskedFor;
 use crate::findings::{self, ReplayHints};
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
@@ -91,9 +93,6 @@ use doublehold_render::text;
 
 /// A client's machine in the simulated world.
 pub type Client = doublehold_lockimpl::Client<SimEnv>;
-
-/// The variable that says which one seed is to be run.
-const SEED: &str = "DOUBLEHOLD_SEED";
 
 /// How long the machine may be busy without any run coming to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -205,8 +204,11 @@ impl<E: TakesLocks> Check<E> {
 impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
     /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
-    /// the first is shown; the result counts them. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one
-    /// alone, as the last line of what a check prints says.
+    /// the first is shown; the result counts them.
+    ///
+    /// Variables say from outside what is run: `DOUBLEHOLD_SEED=77` that one seed alone, as the last line of what a check
+    /// prints says; `DOUBLEHOLD_SEEDS=5000` so many, and `DOUBLEHOLD_SEEDS=1..=5000` these; `DOUBLEHOLD_TIME=60s` seeds
+    /// until so much real time has passed, in each check. Set one of them.
     ///
     /// # Errors
     ///
@@ -219,18 +221,20 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// an error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
-        let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
+        let asked = AskedFor::from_environment()?;
+        let seeds = asked.seeds(&self.seeds);
         let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
         let many = Many::new(seeds.clone(), self.patience);
-        let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
+        let tally = run_many(&watched, &many, asked.until())?;
+        let seeds = seeds::first_of(&seeds, tally.runs);
         let prepared = watched.inner();
         let outside = watched.detect(tally.runs, self.patience)?;
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
         if scenario.weather.is_some()
-            && asked_for()?.is_none()
+            && asked.one().is_none()
             && let Some((target, seed)) = self.gravest(&tally)
         {
             let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
@@ -238,7 +242,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad) });
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
-        let shown = first.or_else(|| asked_for().ok().flatten());
+        let shown = first.or(asked.one());
         let explained = |seed| {
             let report = prepared.run(seed);
             prepared.hush(|_| explain_in_time(prepared.share_prepared(), report, self.patience))
@@ -326,19 +330,12 @@ fn test() -> Option<String> {
     thread::current().name().filter(|name| *name != "main").map(str::to_owned)
 }
 
-/// The one seed that somebody wants to see.
-fn asked_for() -> Result<Option<Seed>, CheckError> {
-    match env::var(SEED) {
-        Err(_) => Ok(None),
-        Ok(typed) => typed.parse().map(Some).map_err(|_| CheckError::Seed(typed)),
-    }
-}
-
 /// How to see one run again.
 fn replay_line(seed: Seed) -> String {
+    let setting = seeds::setting(seed);
     match test() {
-        Some(test) => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
-        None => format!("run this program again with {SEED}={seed}"),
+        Some(test) => format!("{setting} cargo test {test} -- --nocapture"),
+        None => format!("run this program again with {setting}"),
     }
 }
 
@@ -380,7 +377,22 @@ pub enum CheckError {
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),
-    /// `DOUBLEHOLD_SEED` is no number.
-    #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
-    Seed(String),
+    /// A variable says nonsense.
+    #[error("the variable {name} is `{value}`: set it to {takes}, or unset it")]
+    Variable {
+        /// Its name.
+        name: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        takes: &'static str,
+    },
+    /// Two variables say what is to be run.
+    #[error("the variables {one} and {other} are both set: unset one of them")]
+    TwoVariables {
+        /// The first.
+        one: &'static str,
+        /// The second.
+        other: &'static str,
+    },
 }
