@@ -47,6 +47,8 @@
 //! Decision: "You test your own lock in a crate of your own" (docs/decisions/locks.md).
 
 mod checked;
+mod error;
+mod kept;
 pub(crate) mod names;
 mod seeds;
 #[cfg(test)]
@@ -57,7 +59,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io, thread};
+use std::{fs, thread};
 
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
@@ -71,7 +73,6 @@ pub use doublehold_lockimpl::{
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
@@ -84,10 +85,13 @@ pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Targ
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
+pub use self::error::CheckError;
+use self::kept::Kept;
 use self::seeds::AskedFor;
 use crate::findings::{self, ReplayHints};
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
+use crate::regressions;
 use doublehold_render::style::Style;
 use doublehold_render::text;
 
@@ -114,6 +118,7 @@ pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<SimEnv>) -> Ch
         seeds: Seed(1)..=Seed(1000),
         looking_for: Predicate::ALL.to_vec(),
         files: Some(Path::new("target").join("doublehold")),
+        regressions: Some(regressions::folder(names_of(world.name(), name).iter().map(String::as_str))),
         patience: PATIENCE,
         effort: Effort::default(),
     }
@@ -162,6 +167,7 @@ pub struct Check<E: TakesLocks = OwnLocks> {
     seeds: RangeInclusive<Seed>,
     looking_for: Vec<Predicate>,
     files: Option<PathBuf>,
+    regressions: Option<PathBuf>,
     patience: Duration,
     effort: Effort,
 }
@@ -184,9 +190,21 @@ impl<E: TakesLocks> Check<E> {
         Check { files: Some(folder.into()), ..self }
     }
 
-    /// Writes no files.
+    /// Writes no files, and keeps no plans.
     pub fn no_files(self) -> Check<E> {
-        Check { files: None, ..self }
+        Check { files: None, regressions: None, ..self }
+    }
+
+    /// Where plans are kept: that of a violation goes there if [`Checked::assert_holds`] fails for it, and whatever
+    /// `.plan` is there is replayed before any seed. Put it under version control. Unless this says otherwise it is
+    /// `doublehold-regressions/` in the package, and in it a folder named after the test, the world and the lock.
+    pub fn regressions(self, folder: impl Into<PathBuf>) -> Check<E> {
+        Check { regressions: Some(folder.into()), ..self }
+    }
+
+    /// Replays no plans and keeps none.
+    pub fn no_regressions(self) -> Check<E> {
+        Check { regressions: None, ..self }
     }
 
     /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
@@ -223,6 +241,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let asked = AskedFor::from_environment()?;
         let seeds = asked.seeds(&self.seeds);
+        // Whoever wants to see one run wants to see nothing else.
+        let mut kept = if asked.one().is_some() { Kept::default() } else { Kept::replay(&self)? };
         let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
         let many = Many::new(seeds.clone(), self.patience);
@@ -238,8 +258,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             && let Some((target, seed)) = self.gravest(&tally)
         {
             let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
+            kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
             let world = self.world.name().to_owned();
-            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad) });
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad), kept });
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
         let shown = first.or(asked.one());
@@ -254,8 +275,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         {
             return Err(Nondeterminism::OtherRun(bad.report.seed).into());
         }
+        if let Some(bad) = &bad {
+            kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
+        }
         let world = self.world.name().to_owned();
-        Ok(Checked { world, lock: self.lock, seeds, tally, bad })
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad, kept })
     }
 
     /// The gravest of what is looked for, and the first seed that shows it.
@@ -288,9 +312,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
 
     /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
     fn stem(&self, seed: Seed) -> String {
-        let test = test().unwrap_or_default();
-        let modules = test.split("::").filter(|name| !name.is_empty());
-        format!("{}.{seed}", names::join_names(modules.chain([self.world.name(), self.lock])))
+        let names = names_of(self.world.name(), self.lock);
+        format!("{}.{seed}", names::join_names(names.iter().map(String::as_str)))
     }
 
     fn bad_run(&self, run: Explained) -> Result<BadRun, CheckError> {
@@ -325,6 +348,13 @@ fn is_bad(report: &Report) -> bool {
     report.panicked.is_some() || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated")
 }
 
+/// The names of a check's files: those of its test, its world and its lock.
+fn names_of(world: &str, lock: &str) -> Vec<String> {
+    let test = test().unwrap_or_default();
+    let modules = test.split("::").filter(|name| !name.is_empty());
+    modules.chain([world, lock]).map(str::to_owned).collect()
+}
+
 /// The test that asks. Tests run on threads that are named after them.
 fn test() -> Option<String> {
     thread::current().name().filter(|name| *name != "main").map(str::to_owned)
@@ -337,62 +367,4 @@ fn replay_line(seed: Seed) -> String {
         Some(test) => format!("{setting} cargo test {test} -- --nocapture"),
         None => format!("run this program again with {setting}"),
     }
-}
-
-/// Why a check could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The world says something that makes no sense.
-    #[error(transparent)]
-    World(#[from] ScenarioError),
-    /// The scenario cannot be run.
-    #[error(transparent)]
-    Prepare(#[from] PrepareError),
-    /// A plan of another engine, whose events no other has.
-    #[error("the plan is of a run on the engine `{of}`, and this is `{is}`: name that engine in `replay_on`")]
-    OtherEngine {
-        /// The plan's.
-        of: String,
-        /// The one that was to replay it.
-        is: &'static str,
-    },
-    /// Runs do not come back.
-    #[error(transparent)]
-    Stuck(#[from] Stuck),
-    /// A file cannot be written.
-    #[error("cannot write `{}`: {source}; `Check::files` names another folder", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A plan cannot be written as text.
-    #[error("cannot write the plan: {0}")]
-    Plan(String),
-    /// Something from outside the simulation reaches into runs.
-    #[error(transparent)]
-    Nondeterminism(#[from] Nondeterminism),
-    /// A bad run cannot be shrunk.
-    #[error(transparent)]
-    Shrink(ShrinkError),
-    /// A variable says nonsense.
-    #[error("the variable {name} is `{value}`: set it to {takes}, or unset it")]
-    Variable {
-        /// Its name.
-        name: &'static str,
-        /// What it is.
-        value: String,
-        /// What it may be.
-        takes: &'static str,
-    },
-    /// Two variables say what is to be run.
-    #[error("the variables {one} and {other} are both set: unset one of them")]
-    TwoVariables {
-        /// The first.
-        one: &'static str,
-        /// The second.
-        other: &'static str,
-    },
 }

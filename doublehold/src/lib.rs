@@ -15,3 +15,4 @@ pub mod findings;
 pub mod nondeterminism;
 #[cfg(feature = "proptest")]
 pub mod property;
+mod regressions;

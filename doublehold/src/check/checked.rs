@@ -10,6 +10,7 @@ use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Shrunk;
 use doublehold_text::list;
 
+use super::kept::Kept;
 use crate::findings::partly_decided;
 use doublehold_render::layout::align_left;
 
@@ -26,6 +27,7 @@ pub struct Checked {
     pub tally: Tally,
     /// The run from the first seed from which anything was violated, or the lock panicked.
     pub bad: Option<BadRun>,
+    pub(super) kept: Kept,
 }
 
 /// A run in which something was violated.
@@ -50,6 +52,7 @@ impl Checked {
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
     /// decided in 99 of 100 runs and seen in one (P3 and P4: where a program reads or writes). A check that could
     /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate it.
+    /// Nor does one of which a plan that was [kept](Checked::assert_holds) still violates one of these.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);
@@ -59,27 +62,29 @@ impl Checked {
         };
         self.tally.grants > 0
             && self.tally.panicked.is_none()
+            && self.kept.holds(predicates)
             && predicates.iter().all(|predicate| held(*predicate))
     }
 
-    /// For tests: goes on if [`Checked::holds`].
+    /// For tests: goes on if [`Checked::holds`]. If something of this was violated, the plan of the gravest is kept in
+    /// [`Check::regressions`](super::Check::regressions), and each later run of the check replays it before any seed.
     ///
     /// # Panics
     ///
     /// If it does not, with everything there is to say.
     pub fn assert_holds(&self, predicates: &[Predicate]) {
+        if self.holds(predicates) {
+            return;
+        }
         let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
-        assert!(
-            self.holds(predicates),
-            "{} did not hold throughout, or was not decided in enough runs\n\n{self}",
-            list(&names)
-        );
+        let (names, kept) = (list(&names), self.kept.keep(predicates));
+        panic!("{names} did not hold throughout, or was not decided in enough runs\n\n{self}{kept}");
     }
 }
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { world, lock, seeds, tally, bad } = self;
+        let Checked { world, lock, seeds, tally, bad, kept } = self;
         let runs = match (seeds.start(), seeds.end()) {
             (one, last) if one == last => format!("1 run, seed {one}"),
             (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
@@ -114,6 +119,7 @@ impl fmt::Display for Checked {
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {why}"));
             writeln!(f, "\n  no call was ever granted the lock{}", why.unwrap_or_default())?;
         }
+        write!(f, "{kept}")?;
         let Some(bad) = bad else { return Ok(()) };
         writeln!(f, "\n{}", bad.text)?;
         let mut files = String::new();

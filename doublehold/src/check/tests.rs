@@ -20,7 +20,7 @@ proptest! {
             holds &= violated == 0 && held > 0 && inconclusive * 100 <= tally.runs;
         }
         let seeds = Seed(1)..=Seed(tally.runs);
-        let checked = Checked { world: "any".to_owned(), lock: "any", seeds, tally, bad: None };
+        let checked = Checked { world: "any".to_owned(), lock: "any", seeds, tally, bad: None, kept: Kept::default() };
         prop_assert_eq!(checked.holds(&asked), holds, "{:?}", checked);
     }
 }

@@ -7,6 +7,7 @@ mod own_forms;
 mod own_lock;
 mod own_lock_several;
 mod own_nondeterminism;
+mod own_regressions;
 mod own_state;
 mod own_votes;
 mod own_watchdog;
