@@ -47,6 +47,7 @@
 //! Decision: "You test your own lock in a crate of your own" (docs/decisions/locks.md).
 
 mod checked;
+mod endless;
 mod error;
 mod kept;
 pub(crate) mod names;
@@ -245,6 +246,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let mut kept = if asked.one().is_some() { Kept::default() } else { Kept::replay(&self)? };
         let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
+        if let Some(tally) = endless::first_runs(&watched, &seeds, self.patience)? {
+            return Ok(self.endless(watched.inner(), &seeds, tally, kept));
+        }
         let many = Many::new(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, asked.until())?;
         let seeds = seeds::first_of(&seeds, tally.runs);
@@ -253,6 +257,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
+        let undecided = endless::first_undecided(&tally);
+        let endless = undecided.and_then(|seed| endless::waits(self.lock, &prepared.run(seed)));
         if scenario.weather.is_some()
             && asked.one().is_none()
             && let Some((target, seed)) = self.gravest(&tally)
@@ -260,7 +266,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
             kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
             let world = self.world.name().to_owned();
-            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad), kept });
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad), endless, kept });
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
         let shown = first.or(asked.one());
@@ -279,7 +285,34 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
         }
         let world = self.world.name().to_owned();
-        Ok(Checked { world, lock: self.lock, seeds, tally, bad, kept })
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad, endless, kept })
+    }
+
+    /// The result of a check whose first runs did not end.
+    fn endless(
+        &self,
+        prepared: &impl Prepared,
+        seeds: &RangeInclusive<Seed>,
+        tally: Tally,
+        kept: Kept,
+    ) -> Checked {
+        let run = seeds::first_of(seeds, tally.runs);
+        let first = *run.start();
+        let waits = endless::waits(self.lock, &prepared.run(first));
+        let waits = waits.unwrap_or_else(|| format!("the run from seed {first} used up its limits"));
+        let endless = Some(format!(
+            "{waits}\n\n  no more seeds were run, since each of these used up the limits of its world\n\nreplay: {}",
+            replay_line(first)
+        ));
+        Checked {
+            world: self.world.name().to_owned(),
+            lock: self.lock,
+            seeds: run,
+            tally,
+            bad: None,
+            endless,
+            kept,
+        }
     }
 
     /// The gravest of what is looked for, and the first seed that shows it.

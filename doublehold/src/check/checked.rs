@@ -27,6 +27,8 @@ pub struct Checked {
     pub tally: Tally,
     /// The run from the first seed from which anything was violated, or the lock panicked.
     pub bad: Option<BadRun>,
+    /// What is to be said of a wait without end in the lock's code, if a run was ended in one.
+    pub endless: Option<String>,
     pub(super) kept: Kept,
 }
 
@@ -84,7 +86,7 @@ impl Checked {
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { world, lock, seeds, tally, bad, kept } = self;
+        let Checked { world, lock, seeds, tally, bad, endless, kept } = self;
         let runs = match (seeds.start(), seeds.end()) {
             (one, last) if one == last => format!("1 run, seed {one}"),
             (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
@@ -118,6 +120,9 @@ impl fmt::Display for Checked {
                 .as_ref()
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {why}"));
             writeln!(f, "\n  no call was ever granted the lock{}", why.unwrap_or_default())?;
+        }
+        if let Some(endless) = endless {
+            writeln!(f, "\n  {endless}")?;
         }
         write!(f, "{kept}")?;
         let Some(bad) = bad else { return Ok(()) };

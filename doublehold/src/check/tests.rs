@@ -20,7 +20,8 @@ proptest! {
             holds &= violated == 0 && held > 0 && inconclusive * 100 <= tally.runs;
         }
         let seeds = Seed(1)..=Seed(tally.runs);
-        let checked = Checked { world: "any".to_owned(), lock: "any", seeds, tally, bad: None, kept: Kept::default() };
+        let (world, kept) = ("any".to_owned(), Kept::default());
+        let checked = Checked { world, lock: "any", seeds, tally, bad: None, endless: None, kept };
         prop_assert_eq!(checked.holds(&asked), holds, "{:?}", checked);
     }
 }

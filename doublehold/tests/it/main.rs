@@ -3,6 +3,7 @@
 //! One binary, since each links all that a run needs.
 
 mod own_counter;
+mod own_endless;
 mod own_forms;
 mod own_lock;
 mod own_lock_several;
