@@ -225,9 +225,9 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
     /// the first is shown; the result counts them.
     ///
-    /// Variables say from outside what is run: `DOUBLEHOLD_SEED=77` that one seed alone, as the last line of what a check
-    /// prints says; `DOUBLEHOLD_SEEDS=5000` so many, and `DOUBLEHOLD_SEEDS=1..=5000` these; `DOUBLEHOLD_TIME=60s` seeds
-    /// until so much real time has passed, in each check. Set one of them.
+    /// Variables say from outside what is run: `DOUBLEHOLD_SEED=77` that one seed alone, as the last line of what a
+    /// check prints says; `DOUBLEHOLD_SEEDS=5000` so many, and `DOUBLEHOLD_SEEDS=1..=5000` these; `DOUBLEHOLD_TIME=60s`
+    /// seeds until so much real time has passed, in each check. Set one of them.
     ///
     /// # Errors
     ///

@@ -53,8 +53,8 @@ impl Checked {
 
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
     /// decided in 99 of 100 runs and seen in one (P3 and P4: where a program reads or writes). A check that could
-    /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate it.
-    /// Nor does one of which a plan that was [kept](Checked::assert_holds) still violates one of these.
+    /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate
+    /// it. Nor does one of which a plan that was [kept](Checked::assert_holds) still violates one of these.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);

@@ -5,7 +5,7 @@
 //! both use up their limits the check ends there.
 //!
 //! Assumes that code awaits something. What never does is not ended by any limit, but by
-//! [`Check::patience`](super::Check::patience). Does not tell a wait in an extension: histories have no beginning of one.
+//! [`Check::patience`](super::Check::patience). Does not tell a wait in an extension, whose beginning is in no history.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -1,8 +1,8 @@
 //! The plans that a check keeps: written where somebody said what is to hold and it did not, and replayed before any
 //! seed from then on.
 //!
-//! A check by itself writes none. Whoever counts what a bad lock does wrong expects it, and a folder full of plans would
-//! tell nobody anything; [`Checked::assert_holds`](super::Checked::assert_holds) is where a violation is a failure.
+//! A check by itself writes none. Whoever counts what a bad lock does wrong expects it, and a folder full of plans
+//! would tell nobody anything; [`Checked::assert_holds`](super::Checked::assert_holds) is where a violation is a failure.
 //!
 //! Does not model plans of another engine, which is another check's.
 

@@ -10,6 +10,7 @@ mod own_lock_several;
 mod own_nondeterminism;
 mod own_regressions;
 mod own_state;
+mod own_tokio_time;
 mod own_votes;
 mod own_watchdog;
 mod own_weather;

@@ -172,16 +172,16 @@ fn a_panic_in_a_watchdog_is_what_its_run_came_to() {
 }
 
 #[test]
-fn code_that_sleeps_on_tokios_timer_is_told_what_to_do() {
-    let sleeps = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+fn code_that_connects_through_tokio_is_told_what_to_do() {
+    let connects = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        tokio::net::TcpStream::connect("127.0.0.1:1").await?;
         set_nx(redis, client, wanted).await
     };
-    let checked = few(&two_clients(), plain("sleeps", sleeps)).run().expect("it can be run");
+    let checked = few(&two_clients(), plain("connects", connects)).run().expect("it can be run");
     assert_eq!(checked.tally.panicked, Some((Seed(1), 8)));
     let said = checked.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("it wants a tokio runtime"), "{said}");
-    assert!(said.contains("sleep, time out, spawn and connect through the client"), "{said}");
+    assert!(said.contains("it wants of a tokio runtime what a simulated machine has not"), "{said}");
+    assert!(said.contains("spawn and connect through the client that the lock is given"), "{said}");
 }
 
 /// Panics when it is dropped, as a guard does that wants to spawn its release on a runtime that is not there.

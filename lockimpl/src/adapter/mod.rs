@@ -9,8 +9,14 @@
 //! | `existing_lock` | the calls of one client |
 //! | `watched` | what a guard that is renewed beside its holder tells |
 //!
-//! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
-//! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
+//! Assumes that the code reaches its nodes through the connections of its [`Client`], and chance through the client as
+//! well.
+//!
+//! Time is the client's, too: its clocks drift and jump as the machine's do, and its sleep is exact. Code that sleeps
+//! or times out on tokio's timers, as redis-rs does for a response timeout, runs on simulated time as well: true time,
+//! in whole milliseconds from the beginning of the run. Such a timer knows no drift, and goes on while its machine is
+//! suspended; a process that was paused finds it due when it goes on, after what has arrived. `tokio::time::Instant` in
+//! code that has no tokio timer, `tokio::spawn` and tokio's sockets are not simulated, and refused.
 //!
 //! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
 //! [spawned](Client::spawn).
@@ -155,9 +161,9 @@ impl<F> Existing<F> {
         Self { descriptor, config, key, acquire, state, owns }
     }
 
-    /// What a process of the lock keeps once: its client id, a pool, a cached token, a mutex of its own. The function is
-    /// called once in each process, when its lock first [asks](Client::state), and again after a restart. The threads
-    /// of a process share what it makes.
+    /// What a process of the lock keeps once: its client id, a pool, a cached token, a mutex of its own. The function
+    /// is called once in each process, when its lock first [asks](Client::state), and again after a restart. The
+    /// threads of a process share what it makes.
     ///
     /// ```
     /// use std::sync::Mutex;
