@@ -47,17 +47,21 @@
 //! Decision: "You test your own lock in a crate of your own" (docs/decisions/locks.md).
 
 mod checked;
+mod endless;
+mod error;
+mod kept;
 pub(crate) mod names;
+mod seeds;
 #[cfg(test)]
 mod tests;
 mod white_box;
 
 use std::marker::PhantomData;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs, io, thread};
+use std::{fs, thread};
 
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
@@ -71,7 +75,6 @@ pub use doublehold_lockimpl::{
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::report::white_box::Rule;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
@@ -86,19 +89,20 @@ pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Targ
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
+pub use self::error::CheckError;
+use self::kept::Kept;
+use self::seeds::AskedFor;
 pub use self::white_box::WhiteBox;
 use crate::findings::{self, ReplayHints, RuleFindings};
 use crate::marks::Marked;
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
+use crate::regressions;
 use doublehold_render::style::Style;
 use doublehold_render::text;
 
 /// A client's machine in the simulated world.
 pub type Client = doublehold_lockimpl::Client<SimEnv>;
-
-/// The variable that says which one seed is to be run.
-const SEED: &str = "DOUBLEHOLD_SEED";
 
 /// How long the machine may be busy without any run coming to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -120,6 +124,7 @@ pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<SimEnv>) -> Ch
         seeds: Seed(1)..=Seed(1000),
         looking_for: Predicate::ALL.to_vec(),
         files: Some(Path::new("target").join("doublehold")),
+        regressions: Some(regressions::folder(names_of(world.name(), name).iter().map(String::as_str))),
         patience: PATIENCE,
         effort: Effort::default(),
         rules: Vec::new(),
@@ -170,6 +175,7 @@ pub struct Check<E: TakesLocks = OwnLocks> {
     seeds: RangeInclusive<Seed>,
     looking_for: Vec<Predicate>,
     files: Option<PathBuf>,
+    regressions: Option<PathBuf>,
     patience: Duration,
     effort: Effort,
     rules: Vec<Rule>,
@@ -206,9 +212,21 @@ impl<E: TakesLocks> Check<E> {
         Check { files: Some(folder.into()), ..self }
     }
 
-    /// Writes no files.
+    /// Writes no files, and keeps no plans.
     pub fn no_files(self) -> Check<E> {
-        Check { files: None, ..self }
+        Check { files: None, regressions: None, ..self }
+    }
+
+    /// Where plans are kept: that of a violation goes there if [`Checked::assert_holds`] fails for it, and whatever
+    /// `.plan` is there is replayed before any seed. Put it under version control. Unless this says otherwise it is
+    /// `doublehold-regressions/` in the package, and in it a folder named after the test, the world and the lock.
+    pub fn regressions(self, folder: impl Into<PathBuf>) -> Check<E> {
+        Check { regressions: Some(folder.into()), ..self }
+    }
+
+    /// Replays no plans and keeps none.
+    pub fn no_regressions(self) -> Check<E> {
+        Check { regressions: None, ..self }
     }
 
     /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
@@ -226,8 +244,11 @@ impl<E: TakesLocks> Check<E> {
 impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
     /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
-    /// the first is shown; the result counts them. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one
-    /// alone, as the last line of what a check prints says.
+    /// the first is shown; the result counts them.
+    ///
+    /// Variables say from outside what is run: `DOUBLEHOLD_SEED=77` that one seed alone, as the last line of what a
+    /// check prints says; `DOUBLEHOLD_SEEDS=5000` so many, and `DOUBLEHOLD_SEEDS=1..=5000` these; `DOUBLEHOLD_TIME=60s`
+    /// seeds until so much real time has passed, in each check. Set one of them.
     ///
     /// # Errors
     ///
@@ -240,28 +261,39 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// an error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
-        let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
+        let asked = AskedFor::from_environment()?;
+        let seeds = asked.seeds(&self.seeds);
+        // Whoever wants to see one run wants to see nothing else.
+        let mut kept = if asked.one().is_some() { Kept::default() } else { Kept::replay(&self)? };
         let quiet = QuietPanics::new(E::from_locks(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(quiet, *seeds.start()));
+        if let Some(tally) = endless::first_runs(&watched, &seeds, self.patience)? {
+            return Ok(self.endless(watched.inner(), &seeds, tally, kept));
+        }
         let many = Many::new(seeds.clone(), self.patience);
         let marked = Arc::new(Marked::new(watched.clone()));
-        let tally = run_many(&marked, &many, |_| ControlFlow::Continue(()))?;
+        let tally = run_many(&marked, &many, asked.until())?;
+        let seeds = seeds::first_of(&seeds, tally.runs);
         let prepared = watched.inner();
         let outside = watched.detect(tally.runs, self.patience)?;
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
-        let white_box = self.white_box(&watched, &marked, (*seeds.start(), tally.runs))?;
+        let white_box = self.white_box(&watched, &marked, (*seeds.start(), tally.runs), asked.one().is_some())?;
+        let undecided = endless::first_undecided(&tally);
+        let endless = undecided.and_then(|seed| endless::waits(self.lock, &prepared.run(seed)));
         if scenario.weather.is_some()
-            && asked_for()?.is_none()
+            && asked.one().is_none()
             && let Some((target, seed)) = self.gravest(&tally)
         {
             let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
+            kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
             let world = self.world.name().to_owned();
-            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad), white_box });
+            let bad = Some(bad);
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad, white_box, endless, kept });
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
-        let shown = first.or_else(|| asked_for().ok().flatten());
+        let shown = first.or(asked.one());
         let explained = |seed| {
             let report = prepared.run(seed);
             prepared.hush(|_| explain_in_time(prepared.share_prepared(), report, self.patience))
@@ -273,8 +305,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         {
             return Err(Nondeterminism::OtherRun(bad.report.seed).into());
         }
+        if let Some(bad) = &bad {
+            kept.found(&bad.report, |target| Some(prepared.run(self.first(&tally, target)?)));
+        }
         let world = self.world.name().to_owned();
-        Ok(Checked { world, lock: self.lock, seeds, tally, bad, white_box })
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad, white_box, endless, kept })
     }
 
     /// Asks white-box rules of the first of so many runs, which were made from this seed on.
@@ -283,10 +318,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         prepared: &Arc<P>,
         marked: &Marked<P>,
         (first, runs): (Seed, u64),
+        is_one: bool,
     ) -> Result<WhiteBox, CheckError> {
         let last = first.0.saturating_add(asked_of(runs).saturating_sub(1));
         // One run that somebody wants to see need not come everywhere.
-        let expected = if asked_for()?.is_none() { &self.marks[..] } else { &[] };
+        let expected = if is_one { &[] } else { &self.marks[..] };
         Ok(WhiteBox {
             rules: RuleFindings {
                 tally: ask_many(prepared, &Many::new(first..=Seed(last), self.patience))?,
@@ -294,6 +330,34 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
             },
             marks: marked.marks(expected),
         })
+    }
+
+    /// The result of a check whose first runs did not end.
+    fn endless(
+        &self,
+        prepared: &impl Prepared,
+        seeds: &RangeInclusive<Seed>,
+        tally: Tally,
+        kept: Kept,
+    ) -> Checked {
+        let run = seeds::first_of(seeds, tally.runs);
+        let first = *run.start();
+        let waits = endless::waits(self.lock, &prepared.run(first));
+        let waits = waits.unwrap_or_else(|| format!("the run from seed {first} used up its limits"));
+        let endless = Some(format!(
+            "{waits}\n\n  no more seeds were run, since each of these used up the limits of its world\n\nreplay: {}",
+            replay_line(first)
+        ));
+        Checked {
+            world: self.world.name().to_owned(),
+            lock: self.lock,
+            seeds: run,
+            tally,
+            bad: None,
+            white_box: WhiteBox::default(),
+            endless,
+            kept,
+        }
     }
 
     /// The gravest of what is looked for, and the first seed that shows it.
@@ -326,9 +390,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
 
     /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
     fn stem(&self, seed: Seed) -> String {
-        let test = test().unwrap_or_default();
-        let modules = test.split("::").filter(|name| !name.is_empty());
-        format!("{}.{seed}", names::join_names(modules.chain([self.world.name(), self.lock])))
+        let names = names_of(self.world.name(), self.lock);
+        format!("{}.{seed}", names::join_names(names.iter().map(String::as_str)))
     }
 
     fn bad_run(&self, run: Explained) -> Result<BadRun, CheckError> {
@@ -363,66 +426,23 @@ fn is_bad(report: &Report) -> bool {
     report.panicked.is_some() || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated")
 }
 
+/// The names of a check's files: those of its test, its world and its lock.
+fn names_of(world: &str, lock: &str) -> Vec<String> {
+    let test = test().unwrap_or_default();
+    let modules = test.split("::").filter(|name| !name.is_empty());
+    modules.chain([world, lock]).map(str::to_owned).collect()
+}
+
 /// The test that asks. Tests run on threads that are named after them.
 fn test() -> Option<String> {
     thread::current().name().filter(|name| *name != "main").map(str::to_owned)
 }
 
-/// The one seed that somebody wants to see.
-fn asked_for() -> Result<Option<Seed>, CheckError> {
-    match env::var(SEED) {
-        Err(_) => Ok(None),
-        Ok(typed) => typed.parse().map(Some).map_err(|_| CheckError::Seed(typed)),
-    }
-}
-
 /// How to see one run again.
 fn replay_line(seed: Seed) -> String {
+    let setting = seeds::setting(seed);
     match test() {
-        Some(test) => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
-        None => format!("run this program again with {SEED}={seed}"),
+        Some(test) => format!("{setting} cargo test {test} -- --nocapture"),
+        None => format!("run this program again with {setting}"),
     }
-}
-
-/// Why a check could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The world says something that makes no sense.
-    #[error(transparent)]
-    World(#[from] ScenarioError),
-    /// The scenario cannot be run.
-    #[error(transparent)]
-    Prepare(#[from] PrepareError),
-    /// A plan of another engine, whose events no other has.
-    #[error("the plan is of a run on the engine `{of}`, and this is `{is}`: name that engine in `replay_on`")]
-    OtherEngine {
-        /// The plan's.
-        of: String,
-        /// The one that was to replay it.
-        is: &'static str,
-    },
-    /// Runs do not come back.
-    #[error(transparent)]
-    Stuck(#[from] Stuck),
-    /// A file cannot be written.
-    #[error("cannot write `{}`: {source}; `Check::files` names another folder", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A plan cannot be written as text.
-    #[error("cannot write the plan: {0}")]
-    Plan(String),
-    /// Something from outside the simulation reaches into runs.
-    #[error(transparent)]
-    Nondeterminism(#[from] Nondeterminism),
-    /// A bad run cannot be shrunk.
-    #[error(transparent)]
-    Shrink(ShrinkError),
-    /// `DOUBLEHOLD_SEED` is no number.
-    #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
-    Seed(String),
 }

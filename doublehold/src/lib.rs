@@ -19,5 +19,6 @@ pub mod marks;
 pub mod nondeterminism;
 #[cfg(feature = "proptest")]
 pub mod property;
+mod regressions;
 
 pub use marks::reached;

@@ -126,7 +126,7 @@ pub(crate) fn real_time<E: TakesLocks>(
 /// # Errors
 ///
 /// If for so long it was neither over nor began another run. Its thread is left behind then.
-fn run_with_patience<T: Send + 'static>(
+pub(crate) fn run_with_patience<T: Send + 'static>(
     patience: Duration,
     work: impl Fn(&dyn Fn(Seed)) -> T + Send + Sync + 'static,
 ) -> Result<T, Stuck> {

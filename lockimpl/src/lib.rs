@@ -50,7 +50,7 @@ mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Acquiring, Client, Existing, Guard, Wanted};
+pub use adapter::{Acquiring, Client, Existing, Guard, MakesState, NoState, StateMaker, Wanted};
 pub use builtin::descriptors;
 pub use config::{
     Choice, Descriptor, DriverDefaults, Facts, Flaw, Form, Kind, LockConfig, Most, Newest, Nodes, Profile,

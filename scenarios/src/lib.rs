@@ -57,5 +57,5 @@ pub use report::Report;
 pub use run::{
     Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, Limit, Limited, OwnLocks,
     PrepareError, Prepared, PreparedSim, Searchable, SimEngine, SimEnv, Stepped, TakesLocks, WorldEngine,
-    builtin_locks,
+    builtin_locks, wants_runtime,
 };

@@ -14,11 +14,12 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::task::Context;
-use std::time::Duration;
 
 use async_task::Runnable;
 use fragile::Fragile;
 
+use crate::budget::{Budget, Outcome};
+use crate::external_timers::{ExternalTimers, TaskIsReady};
 use crate::fault_book::{FaultBook, Matched};
 use crate::host_state::HostState;
 use crate::life::Gate;
@@ -59,49 +60,14 @@ pub(crate) struct Process {
 pub(crate) struct Kernel {
     pub(crate) state: RefCell<State>,
     pub(crate) ready: RefCell<ReadyQueue>,
-}
-
-/// How far a run may go before it is stopped with a named outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
-    /// Events, each step of a task counted as one. A task that spins without letting time pass ends here, also one
-    /// whose awaits never wait: step points count too.
-    pub events: u64,
-    /// True time.
-    pub time: Duration,
-    /// Counted bytes of what the run records and has yet to deal with; measured every thousand events or so.
-    pub memory: u64,
-}
-
-impl Default for Budget {
-    /// Ten million events, one day, and 2 GiB: far beyond any scenario, and less than half a minute of computing.
-    fn default() -> Budget {
-        Budget { events: 10_000_000, time: Duration::from_secs(86_400), memory: 2 << 30 }
-    }
-}
-
-/// How a run ended. Only the first is an end; the others say why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Every essential host's main task finished, or its host is down for good, and what they sent has arrived at code
-    /// that runs. What waits to be sent again is part of that, unless its way is cut or its receiver stopped for good.
-    Completed,
-    /// Nothing is left that could ever happen, and an essential task still waits.
-    Stalled,
-    /// The event budget ran out.
-    EventBudget,
-    /// The time budget ran out.
-    TimeBudget,
-    /// The memory budget ran out.
-    MemoryBudget,
-    /// A host ended it ([`Host::halt`](crate::Host::halt)): what would follow is not what the world stands for.
-    Halted,
+    pub(crate) timers: RefCell<Option<Rc<dyn ExternalTimers>>>,
 }
 
 impl Kernel {
     pub(crate) fn shared(seed: Seed, links: LinkSpec, keep: Keep) -> Shared {
         let state = State::new(seed, links, keep);
-        Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::default() }))
+        let (ready, timers) = (RefCell::default(), RefCell::default());
+        Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready, timers }))
     }
 
     /// The one door to the state for handles: faults that an event brought down strike before the caller goes on.
@@ -116,6 +82,7 @@ impl Kernel {
     pub(crate) fn run(self: &Rc<Self>, budget: Budget) -> Outcome {
         let end = SimTime::ZERO.after(budget.time);
         self.state.borrow_mut().budget = budget;
+        let timers = self.timers.borrow().clone();
         loop {
             self.drain_ready();
             let mut state = self.state.borrow_mut();
@@ -125,6 +92,19 @@ impl Kernel {
             }
             if let Some(outcome) = state.spent_budget() {
                 return outcome;
+            }
+            if let Some(timers) = &timers {
+                let until = state.next_time().map_or(end, |next| next.min(end));
+                // They wake tasks, which may look at the state.
+                drop(state);
+                let kernel = self.clone();
+                let ready = TaskIsReady(Box::new(move |cx| kernel.ready.borrow_mut().poll_any(cx)));
+                let due = timers.advance(until, ready);
+                state = self.state.borrow_mut();
+                if let Some(due) = due {
+                    state.now = due;
+                    continue;
+                }
             }
             let Some(next) = state.next_event() else { return Outcome::Stalled };
             if next.at() > end {
@@ -194,6 +174,8 @@ impl Kernel {
         }
         let mut state = self.state.borrow_mut();
         let boots: Vec<_> = state.hosts.iter_mut().map(|host| host.boot.take()).collect();
+        // They may hold what belongs to a task, and the kernel holds them.
+        *self.timers.borrow_mut() = None;
         // Sockets of the dead may still hold wakers, and a waker holds its task's memory, which holds the kernel.
         let connections = std::mem::take(&mut state.net.connections);
         drop(state);
@@ -372,6 +354,17 @@ impl State {
             if !self.discard_if_stale(&next) {
                 return Some(next);
             }
+        }
+    }
+
+    /// The time of the next event that is not stale.
+    fn next_time(&mut self) -> Option<SimTime> {
+        loop {
+            let next = self.events.first()?;
+            if !self.discard_if_stale(&next) {
+                return Some(next.at());
+            }
+            self.events.pop();
         }
     }
 

@@ -35,7 +35,8 @@
 //! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
-//! - `kernel`: the event loop. `queue`: what will happen, and what can run.
+//! - `kernel`: the event loop, within a [`Budget`]. `queue`: what will happen, and what can run. [`ExternalTimers`]:
+//!   what else may be due.
 //! - `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`: where faults change
 //!   them.
 //! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
@@ -62,11 +63,13 @@
 //! Decision: "Both worlds share the code for clocks, fault times, host lives and disks" (docs/decisions/engines.md).
 
 mod apply;
+mod budget;
 mod capture;
 mod clock;
 mod delay;
 mod disk;
 mod either;
+mod external_timers;
 mod fault;
 mod fault_book;
 mod fsync;
@@ -101,13 +104,14 @@ pub mod parts {
     pub use crate::trace_hash::digest;
 }
 
+pub use budget::{Budget, Outcome};
 pub use capture::Capture;
 pub use clock::{ClockKind, Clocks, RatePpb, Readings};
 pub use delay::DelayLaw;
+pub use external_timers::{ExternalTimers, TaskIsReady};
 pub use fault::{Fault, Occurrence, Pattern, PlannedFault, Struck, Trigger};
 pub use host::{Boot, DeadlinePassed, Host};
 pub use host_like::{BoxFuture, HostLike, IncomingLike, StreamLike};
-pub use kernel::{Budget, Outcome};
 pub use net::{ConnectError, CopyOf, LinkSpec};
 pub use observer::WorldObserver;
 pub use random::{Probability, ProbabilityError, Seed, Stream};

@@ -1,6 +1,7 @@
 //! What will happen, and what can take a step now: the kernel's two queues.
 
 use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
 
 use async_task::Runnable;
 
@@ -51,6 +52,11 @@ impl EventQueue {
             place = parent;
         }
         self.heap[place] = event;
+    }
+
+    /// The first of all, which stays.
+    pub(crate) fn first(&self) -> Option<Scheduled> {
+        self.heap.first().copied()
     }
 
     /// The first of all.
@@ -143,6 +149,8 @@ pub(crate) struct ReadyQueue {
     /// change it.
     observing: VecDeque<Runnable<Process>>,
     ordinary: Vec<Runnable<Process>>,
+    /// Whoever waits for the next one.
+    waiting: Option<Waker>,
 }
 
 impl ReadyQueue {
@@ -153,6 +161,18 @@ impl ReadyQueue {
         } else {
             self.ordinary.push(runnable);
         }
+        if let Some(waiting) = self.waiting.take() {
+            waiting.wake();
+        }
+    }
+
+    /// Whether there is any, for whoever is to be woken when there is.
+    pub(crate) fn poll_any(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if !self.is_empty() {
+            return Poll::Ready(());
+        }
+        self.waiting = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     pub(crate) fn is_empty(&self) -> bool {

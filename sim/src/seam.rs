@@ -13,11 +13,12 @@
 use std::future::Future;
 use std::rc::Rc;
 
+use crate::budget::Budget;
 use crate::capture::Capture;
 use crate::clock::{ClockKind, Readings};
+use crate::external_timers::ExternalTimers;
 use crate::fault::{Fault, PlannedFault};
 use crate::host::{Boot, Host};
-use crate::kernel::Budget;
 use crate::net::{CopyOf, LinkSpec};
 use crate::observer::WorldObserver;
 use crate::random::Seed;
@@ -65,6 +66,11 @@ pub trait WorldLike: Sized + 'static {
 
     /// From a time on, everything random is drawn from another seed.
     fn reseed_at(&mut self, at: SimTime, seed: Seed);
+
+    /// Lets timers that are not the world's own pass with its time, if it can.
+    fn set_external_timers(&mut self, timers: Rc<dyn ExternalTimers>) {
+        let _ = timers;
+    }
 
     /// The world's observer.
     fn observer(&self) -> Self::Observer;
@@ -131,6 +137,10 @@ impl WorldLike for World {
 
     fn reseed_at(&mut self, at: SimTime, seed: Seed) {
         World::reseed_at(self, at, seed);
+    }
+
+    fn set_external_timers(&mut self, timers: Rc<dyn ExternalTimers>) {
+        World::set_external_timers(self, timers);
     }
 
     fn observer(&self) -> WorldObserver {

@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use slab::Slab;
 
+use crate::budget::{Budget, Outcome};
 use crate::capture::Capture;
 use crate::clock::{Clocks, RatePpb};
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
+use crate::external_timers::ExternalTimers;
 use crate::fault::{Fault, PlannedFault, Struck};
 use crate::host::{Boot, Host};
 use crate::host_state::{HostState, KernelBoot};
-use crate::kernel::{Budget, Kernel, Outcome, Shared, host_stream};
+use crate::kernel::{Kernel, Shared, host_stream};
 use crate::life::Life;
 use crate::net::LinkSpec;
 use crate::observer::WorldObserver;
@@ -271,6 +273,11 @@ impl World {
         let mut state = self.kernel.state.borrow_mut();
         state.later_seed = seed;
         state.schedule(at, Pending::Reseed);
+    }
+
+    /// Lets timers that are not the kernel's own pass with its time.
+    pub fn set_external_timers(&mut self, timers: Rc<dyn ExternalTimers>) {
+        *self.kernel.timers.borrow_mut() = Some(timers);
     }
 
     /// The world's observer, for code that watches the run.

@@ -10,6 +10,7 @@ use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Shrunk;
 use doublehold_text::list;
 
+use super::kept::Kept;
 use super::white_box::WhiteBox;
 use crate::findings::partly_decided;
 use doublehold_render::layout::align_left;
@@ -29,6 +30,9 @@ pub struct Checked {
     pub bad: Option<BadRun>,
     /// What the runs showed of the lock's inside.
     pub white_box: WhiteBox,
+    /// What is to be said of a wait without end in the lock's code, if a run was ended in one.
+    pub endless: Option<String>,
+    pub(super) kept: Kept,
 }
 
 /// A run in which something was violated.
@@ -52,9 +56,9 @@ impl Checked {
 
     /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
     /// decided in 99 of 100 runs and seen in one (P3 and P4: where a program reads or writes). A check that could
-    /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate it.
-    /// Nor does one that never reached a mark that it expects, or in which a rule that it looks for is broken or never
-    /// judged.
+    /// seldom say anything does not pass, since the thing that keeps a run from being decided may be what would violate
+    /// it. Nor does one that never reached a mark that it expects, one in which a rule that it looks for is broken or
+    /// never judged, or one of which a plan that was [kept](Checked::assert_holds) still violates one of these.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);
@@ -65,31 +69,34 @@ impl Checked {
         self.white_box.holds()
             && self.tally.grants > 0
             && self.tally.panicked.is_none()
+            && self.kept.holds(predicates)
             && predicates.iter().all(|predicate| held(*predicate))
     }
 
-    /// For tests: goes on if [`Checked::holds`].
+    /// For tests: goes on if [`Checked::holds`]. If something of this was violated, the plan of the gravest is kept in
+    /// [`Check::regressions`](super::Check::regressions), and each later run of the check replays it before any seed.
     ///
     /// # Panics
     ///
     /// If it does not, with everything there is to say.
     pub fn assert_holds(&self, predicates: &[Predicate]) {
+        if self.holds(predicates) {
+            return;
+        }
         let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
-        assert!(
-            self.holds(predicates),
-            "{}\n\n{self}",
-            if self.white_box.holds() {
-                format!("{} did not hold throughout, or was not decided in enough runs", list(&names))
-            } else {
-                "a mark was never reached, or a rule that was asked for does not hold".to_owned()
-            }
-        );
+        let why = if self.white_box.holds() {
+            format!("{} did not hold throughout, or was not decided in enough runs", list(&names))
+        } else {
+            "a mark was never reached, or a rule that was asked for does not hold".to_owned()
+        };
+        let kept = self.kept.keep(predicates);
+        panic!("{why}\n\n{self}{kept}");
     }
 }
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { world, lock, seeds, tally, bad, white_box } = self;
+        let Checked { world, lock, seeds, tally, bad, white_box, endless, kept } = self;
         let runs = match (seeds.start(), seeds.end()) {
             (one, last) if one == last => format!("1 run, seed {one}"),
             (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
@@ -126,6 +133,10 @@ impl fmt::Display for Checked {
         }
         let inside = white_box.lines(tally.runs);
         inside.iter().try_for_each(|line| writeln!(f, "\n  {line}"))?;
+        if let Some(endless) = endless {
+            writeln!(f, "\n  {endless}")?;
+        }
+        write!(f, "{kept}")?;
         let Some(bad) = bad else { return Ok(()) };
         writeln!(f, "\n{}", bad.text)?;
         let mut files = String::new();

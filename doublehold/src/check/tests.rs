@@ -20,7 +20,9 @@ proptest! {
             holds &= violated == 0 && held > 0 && inconclusive * 100 <= tally.runs;
         }
         let seeds = Seed(1)..=Seed(tally.runs);
-        let checked = Checked { world: "any".to_owned(), lock: "any", seeds, tally, bad: None, white_box: WhiteBox::default() };
+        let (world, kept, white_box) = ("any".to_owned(), Kept::default(), WhiteBox::default());
+        let checked =
+            Checked { world, lock: "any", seeds, tally, bad: None, endless: None, kept, white_box };
         prop_assert_eq!(checked.holds(&asked), holds, "{:?}", checked);
     }
 }

@@ -35,7 +35,6 @@
 
 mod cases;
 mod draws;
-mod regressions;
 mod switches;
 mod tested;
 #[cfg(test)]
@@ -70,13 +69,11 @@ pub use worlds::{Topology, Worlds};
 
 use self::cases::{Case, Cases};
 use self::draws::Draws;
-use crate::check::names;
 use crate::nondeterminism::{self, Nondeterminism, Watched};
+use crate::regressions::{self, Unreadable};
 
 /// How many cases there are if nobody says, as with proptest.
 const CASES: u64 = 256;
-/// Where plans go that broke a property.
-const REGRESSIONS: &str = "doublehold-regressions";
 /// How long the machine may be busy without any case coming to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -106,7 +103,7 @@ impl<E: TakesLocks> Property<E> {
     /// The same on another engine than the kernel: `Property::<Other>::new_on(…)`.
     pub fn new_on(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property<E> {
         let (name, descriptor) = (name.into(), lock.descriptor());
-        let regressions = Path::new(REGRESSIONS).join(names::join_names([name.as_str()]));
+        let regressions = regressions::folder([name.as_str()]);
         Property {
             engine: PhantomData,
             name,
@@ -358,4 +355,13 @@ pub enum PropertyError {
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),
+}
+
+impl From<Unreadable> for PropertyError {
+    fn from(unreadable: Unreadable) -> PropertyError {
+        match unreadable {
+            Unreadable::Folder { folder, source } => PropertyError::Folder { folder, source },
+            Unreadable::Plan(error) => PropertyError::Regression(error),
+        }
+    }
 }

@@ -13,8 +13,8 @@ use doublehold_statistics::PartlyDecided;
 use doublehold_text::group_digits;
 use doublehold_text::list;
 
-use super::regressions::Written;
 use crate::findings::{self, ReplayHints, partly_decided};
+use crate::regressions::Written;
 use doublehold_render::style::Style;
 use doublehold_render::text;
 

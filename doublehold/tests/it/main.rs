@@ -3,10 +3,16 @@
 //! One binary, since each links all that a run needs.
 
 mod own_counter;
+mod own_endless;
+mod own_forms;
 mod own_lock;
 mod own_lock_several;
 mod own_nondeterminism;
+mod own_regressions;
+mod own_state;
+mod own_tokio_time;
 mod own_votes;
+mod own_watchdog;
 mod own_weather;
 mod own_white_box;
 mod own_world;

@@ -172,16 +172,16 @@ fn a_panic_in_a_watchdog_is_what_its_run_came_to() {
 }
 
 #[test]
-fn code_that_sleeps_on_tokios_timer_is_told_what_to_do() {
-    let sleeps = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+fn code_that_connects_through_tokio_is_told_what_to_do() {
+    let connects = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        tokio::net::TcpStream::connect("127.0.0.1:1").await?;
         set_nx(redis, client, wanted).await
     };
-    let checked = few(&two_clients(), plain("sleeps", sleeps)).run().expect("it can be run");
+    let checked = few(&two_clients(), plain("connects", connects)).run().expect("it can be run");
     assert_eq!(checked.tally.panicked, Some((Seed(1), 8)));
     let said = checked.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("it wants a tokio runtime"), "{said}");
-    assert!(said.contains("sleep, time out, spawn and connect through the client"), "{said}");
+    assert!(said.contains("it wants of a tokio runtime what a simulated machine has not"), "{said}");
+    assert!(said.contains("spawn and connect through the client that the lock is given"), "{said}");
 }
 
 /// Panics when it is dropped, as a guard does that wants to spawn its release on a runtime that is not there.
@@ -402,14 +402,16 @@ fn prints_its_check() {
     println!("{}", checked.map_or_else(|error| error.to_string(), |checked| checked.to_string()));
 }
 
+/// What it prints with these variables set.
+fn said_with(variables: &[(&str, &str)]) -> String {
+    let mut run = Command::new(std::env::current_exe().expect("a test has a file"));
+    run.args(["--exact", "own_lock::prints_its_check", "--nocapture"]).envs(variables.iter().copied());
+    String::from_utf8(run.output().expect("it runs").stdout).expect("it is text")
+}
+
 #[test]
 fn one_seed_can_be_asked_for_from_outside() {
-    let this = std::env::current_exe().expect("a test has a file");
-    let said = |seed: &str| {
-        let mut run = Command::new(&this);
-        run.args(["--exact", "own_lock::prints_its_check", "--nocapture"]).env("DOUBLEHOLD_SEED", seed);
-        String::from_utf8(run.output().expect("it runs").stdout).expect("it is text")
-    };
+    let said = |seed| said_with(&[("DOUBLEHOLD_SEED", seed)]);
     let one = said("77");
     assert!(one.contains("the lock `mine`, 1 run, seed 77"), "{one}");
     assert!(one.contains("c1 is granted"), "its picture is shown, although nothing is wrong: {one}");
@@ -418,4 +420,18 @@ fn one_seed_can_be_asked_for_from_outside() {
         none.contains("the variable DOUBLEHOLD_SEED is `many`: set it to the number of a seed, or unset it"),
         "{none}"
     );
+}
+
+#[test]
+fn more_seeds_or_a_time_can_be_asked_for_from_outside() {
+    let some = said_with(&[("DOUBLEHOLD_SEEDS", "12")]);
+    assert!(some.contains("the lock `mine`, 12 runs, seeds 1 to 12"), "{some}");
+    let range = said_with(&[("DOUBLEHOLD_SEEDS", "40..=42"), ("DOUBLEHOLD_SEED", "")]);
+    assert!(range.contains("the lock `mine`, 3 runs, seeds 40 to 42"), "{range}");
+    // One block of seeds at least, and more than the eight that the check says, however slow the machine.
+    let timed = said_with(&[("DOUBLEHOLD_TIME", "1ms")]);
+    assert!(timed.contains(" runs, seeds 1 to ") && !timed.contains("seeds 1 to 8\n"), "{timed}");
+    let both = said_with(&[("DOUBLEHOLD_TIME", "1s"), ("DOUBLEHOLD_SEED", "7")]);
+    let refused = "the variables DOUBLEHOLD_SEED and DOUBLEHOLD_TIME are both set: unset one of them";
+    assert!(both.contains(refused), "{both}");
 }

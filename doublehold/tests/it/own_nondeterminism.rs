@@ -50,14 +50,10 @@ async fn take(
 }
 
 /// Checks a lock that does something of its own in each call, and says how long its key is to live.
-fn checked(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Result<Checked, CheckError> {
-    let own = Arc::new(own);
-    let lock = move |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
-        let own = own.clone();
-        async move {
-            let millis = own(wanted.ttl);
-            take(redis, client, wanted, millis).await
-        }
+fn checked(own: impl Fn(Duration) -> u128 + Copy + Send + Sync + 'static) -> Result<Checked, CheckError> {
+    let lock = move |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let millis = own(wanted.ttl);
+        take(redis, client, wanted, millis).await
     };
     let world = World::new("two clients")
         .nodes(["A"])
@@ -68,7 +64,7 @@ fn checked(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Result<Che
 
 /// The reason why a check does not pass, of which `own` is the cause.
 #[track_caller]
-fn refused(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Nondeterminism {
+fn refused(own: impl Fn(Duration) -> u128 + Copy + Send + Sync + 'static) -> Nondeterminism {
     match checked(own) {
         Err(CheckError::Nondeterminism(outside)) => outside,
         Err(other) => panic!("{other}"),

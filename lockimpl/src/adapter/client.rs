@@ -9,6 +9,8 @@ use std::time::Duration;
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
+use super::state::StateOf;
+use super::watched::{Lookers, Looking};
 use crate::config::{LockConfig, Switches};
 use crate::env::{BootTime, DeadlinePassed, MonotonicTime, NodeName, RedisRs, Task, WallTime};
 
@@ -19,11 +21,32 @@ pub struct Client<E> {
     nodes: Arc<[NodeName]>,
     chosen: Arc<Switches>,
     connection: Arc<Mutex<Option<MultiplexedConnection>>>,
+    state: Option<StateOf<E>>,
+    pub(super) lookers: Arc<Lookers>,
 }
 
 impl<E: RedisRs> Client<E> {
     pub(crate) fn new(env: E, nodes: Vec<NodeName>, chosen: Switches) -> Self {
-        Self { env, nodes: nodes.into(), chosen: Arc::new(chosen), connection: Arc::default() }
+        let (chosen, connection, state) = (Arc::new(chosen), Arc::default(), None);
+        let lookers = env.process_state();
+        Self { env, nodes: nodes.into(), chosen, connection, state, lookers }
+    }
+
+    pub(super) fn with_state(self, state: Option<StateOf<E>>) -> Self {
+        Self { state, ..self }
+    }
+
+    /// What this client's process keeps, see [`Existing::with_state`](crate::Existing::with_state).
+    ///
+    /// # Panics
+    ///
+    /// If the lock was given no function that makes such a state, or this is asked for while it is made.
+    pub fn state<S: Send + Sync + 'static>(&self) -> Arc<S> {
+        let state = self.state.as_ref().and_then(|state_of| state_of(self).downcast::<S>().ok());
+        state.unwrap_or_else(|| {
+            let wanted = std::any::type_name::<S>();
+            panic!("no process of the lock keeps a `{wanted}`: give `Existing::with_state` a function that makes it")
+        })
     }
 
     /// How the lock is configured here, see [`Existing::with_config`](crate::Existing::with_config).
@@ -133,6 +156,6 @@ impl<E: RedisRs> Client<E> {
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        self.env.spawn(task)
+        self.env.spawn(Looking { task: Box::pin(task), lookers: self.lookers.clone() })
     }
 }

@@ -1,57 +1,48 @@
 //! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives
 //! it back.
 //!
-//! [`Client`], in `client`, is the machine that such a function is given.
+//! | file | holds |
+//! |---|---|
+//! | `client` | [`Client`]: the machine that such a function is given |
+//! | `guard` | [`Guard`]: what its caller has while it holds the lock |
+//! | `state` | what a process keeps once |
+//! | `existing_lock` | the calls of one client |
+//! | `watched` | what a guard that is renewed beside its holder tells |
 //!
-//! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
-//! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
+//! Assumes that the code reaches its nodes through the connections of its [`Client`], and chance through the client as
+//! well.
+//!
+//! Time is the client's, too: its clocks drift and jump as the machine's do, and its sleep is exact. Code that sleeps
+//! or times out on tokio's timers, as redis-rs does for a response timeout, runs on simulated time as well: true time,
+//! in whole milliseconds from the beginning of the run. Such a timer knows no drift, and goes on while its machine is
+//! suspended; a process that was paused finds it due when it goes on, after what has arrived. `tokio::time::Instant` in
+//! code that has no tokio timer, `tokio::spawn` and tokio's sockets are not simulated, and refused.
 //!
 //! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
 //! [spawned](Client::spawn).
 
 mod client;
+mod existing_lock;
+mod guard;
+mod state;
+mod watched;
 
-use std::collections::BTreeMap;
 use std::future::Future;
+use std::mem::needs_drop;
 use std::sync::Arc;
 use std::time::Duration;
 
+use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
-use redis::{RedisError, RedisResult};
 
+use self::existing_lock::ExistingLock;
 use crate::config::{Descriptor, LockConfig, Nodes, SwitchError, Switches};
-use crate::connection::link::error_reply;
-use crate::env::{Deadline, NodeName, RedisRs};
-use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::env::{NodeName, RedisRs};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 
 pub use client::Client;
-
-/// A lock that somebody holds, in code that exists already.
-pub trait Guard: Send + 'static {
-    /// What the key holds, by which a wrong release is told from a right one. Asked for when the lock was taken, and
-    /// again after each extension.
-    fn token(&self) -> Vec<u8>;
-
-    /// When to stop believing, on the client's own clock; `None` if the code computes no such time.
-    fn deadline(&self) -> Option<Deadline> {
-        None
-    }
-
-    /// The number that the resource is to check, if the lock hands out any.
-    fn fencing(&self) -> Option<u64> {
-        None
-    }
-
-    /// Gives the lock back: whether it was still held, or nobody can say.
-    fn release(self) -> impl Future<Output = RedisResult<bool>> + Send;
-
-    /// Keeps the lock for `ttl` from now: whether it was still held. `None` if this lock cannot be extended.
-    fn extend(&mut self, ttl: Duration) -> impl Future<Output = Option<RedisResult<bool>>> + Send {
-        let _ = ttl;
-        async { None }
-    }
-}
+pub use guard::Guard;
+pub use state::{MakesState, NoState, StateMaker};
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,27 +86,132 @@ pub struct Wanted {
 ///     Registry::empty().with(Existing::on_one_node("mine", mine))
 /// }
 /// ```
+///
+/// **The forms of the function.** An `async fn` that takes its arguments by value, or an `async` closure that captures
+/// nothing, with or without the types of its arguments where it is written in the call. A closure that captures (only
+/// what it can copy, see below) is `move |redis, client, wanted| async move { … }`: an `async move` closure lends what
+/// it captured to its future, and no compiler takes it for an `Fn` then.
+///
+/// ```
+/// # use doublehold_lockimpl::{Client, Existing, Guard, LockKind, RedisRs, Wanted};
+/// # use redis::{RedisResult, aio::MultiplexedConnection};
+/// # struct Held;
+/// # impl Guard for Held {
+/// #     fn token(&self) -> Vec<u8> { Vec::new() }
+/// #     async fn release(self) -> RedisResult<bool> { Ok(true) }
+/// # }
+/// # async fn set(_: MultiplexedConnection, _: &str, _: u64) -> RedisResult<Option<Held>> { Ok(None) }
+/// async fn take<E: RedisRs>(
+///     redis: MultiplexedConnection,
+///     client: Client<E>,
+///     wanted: Wanted,
+/// ) -> RedisResult<Option<Held>> {
+///     set(redis, &wanted.resource, 1).await
+/// }
+///
+/// fn a_function<E: RedisRs>() -> impl LockKind<E> {
+///     Existing::on_one_node("mine", take::<E>)
+/// }
+///
+/// fn a_closure<E: RedisRs>() -> impl LockKind<E> {
+///     Existing::on_one_node("mine", async |redis, client: Client<E>, wanted: Wanted| {
+///         set(redis, &wanted.resource, 1).await
+///     })
+/// }
+///
+/// fn a_closure_that_captures<E: RedisRs>(tries: u64) -> impl LockKind<E> {
+///     Existing::on_one_node("mine", move |redis, client: Client<E>, wanted: Wanted| async move {
+///         set(redis, &wanted.resource, tries).await
+///     })
+/// }
+/// ```
+///
+/// **What is kept between calls.** The function is called for all clients of all runs, so it may own nothing: what it
+/// captured would be theirs together, as it is nowhere in production. [`LockKind::check`] refuses one that captured an
+/// `Arc`, a `Mutex<String>`, a `Vec` or anything else that has to be dropped. [`Existing::with_state`] makes what a
+/// process keeps. Not seen: a static, a reference to one, and an atomic that was captured by value.
 #[derive(Clone, Debug)]
-pub struct Existing<F> {
+pub struct Existing<F, S = NoState> {
     descriptor: (&'static str, Nodes),
     config: Config,
     key: fn(&str) -> String,
     acquire: F,
+    state: S,
+    /// The user's function has something to drop.
+    owns: bool,
 }
 
 impl<F> Existing<F> {
     /// Code that takes the lock on whatever nodes its client names: `Some` guard if it was granted, `None` if not.
     ///
     /// An error counts as "nobody can say", except an error that a node replied with: that is a no.
-    pub fn on_nodes(name: &'static str, acquire: F) -> Self {
-        Self {
-            descriptor: (name, Nodes::Independent),
-            config: Config::new::<()>(),
-            key: str::to_owned,
-            acquire,
-        }
+    pub fn on_nodes<E, Taken, G>(name: &'static str, acquire: F) -> Self
+    where
+        E: RedisRs,
+        // Compilers show the line of a bound that a closure does not meet.
+        F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static, // `move |client, wanted| async move { … }`
+        Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
+        G: Guard,
+    {
+        Self::new((name, Nodes::Independent), acquire, needs_drop::<F>())
     }
 
+    fn new(descriptor: (&'static str, Nodes), acquire: F, owns: bool) -> Self {
+        let (config, key, state) = (Config::new::<()>(), str::to_owned, NoState);
+        Self { descriptor, config, key, acquire, state, owns }
+    }
+
+    /// What a process of the lock keeps once: its client id, a pool, a cached token, a mutex of its own. The function
+    /// is called once in each process, when its lock first [asks](Client::state), and again after a restart. The
+    /// threads of a process share what it makes.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// use doublehold_lockimpl::{Client, Existing, Guard, RedisRs, Wanted};
+    /// use redis::aio::MultiplexedConnection;
+    ///
+    /// /// In the service it is a field of the one lock manager that the process has.
+    /// struct Process {
+    ///     id: String,
+    ///     /// The name of the lock that this process took last.
+    ///     last: Mutex<Option<String>>,
+    /// }
+    ///
+    /// # struct MyGuard(String);
+    /// # impl Guard for MyGuard {
+    /// #     fn token(&self) -> Vec<u8> { self.0.clone().into() }
+    /// #     async fn release(self) -> redis::RedisResult<bool> { Ok(true) }
+    /// # }
+    /// fn mine<E: RedisRs>() -> impl doublehold_lockimpl::LockKind<E> {
+    ///     let take = async |mut redis: MultiplexedConnection, client: Client<E>, wanted: Wanted| {
+    ///         let process = client.state::<Process>();
+    ///         let set = redis::cmd("SET").arg(&wanted.resource).arg(&process.id).arg("NX").to_owned();
+    ///         let set: Option<String> = set.query_async(&mut redis).await?;
+    ///         *process.last.lock().unwrap() = Some(wanted.resource);
+    ///         Ok::<_, redis::RedisError>(set.map(|_| MyGuard(process.id.clone())))
+    ///     };
+    ///     let process = |client: &Client<E>| Process { id: client.token(), last: Mutex::default() };
+    ///     Existing::on_one_node("mine", take).with_state(process)
+    /// }
+    /// # let _ = mine::<doublehold_lockimpl::TokioEnv>;
+    /// ```
+    ///
+    /// A function that captured something to drop is refused, as for the lock's own.
+    #[must_use]
+    pub fn with_state<E, M, S>(self, make: M) -> Existing<F, StateMaker<M, S>>
+    where
+        E: RedisRs,
+        M: Fn(&Client<E>) -> S + Send + Sync + 'static,
+        S: Send + Sync + 'static,
+    {
+        let Existing { descriptor, config, key, acquire, owns, .. } = self;
+        let owns = owns || needs_drop::<M>();
+        Existing { descriptor, config, key, acquire, state: StateMaker::new(make), owns }
+    }
+}
+
+impl<F, S> Existing<F, S> {
     /// What the code makes of a lock's name to have its key, such as `|name| format!("lock:{name}")`. Without it
     /// nothing is seen of such a key, and what was done to it is unknown.
     #[must_use]
@@ -171,10 +267,16 @@ impl Existing<()> {
     ) -> Existing<impl Fn(Client<E>, Wanted) -> Acquiring<G> + Clone + Send + Sync + 'static>
     where
         E: RedisRs,
-        F: Fn(MultiplexedConnection, Client<E>, Wanted) -> Taken + Send + Sync + 'static,
+        // Compilers show the line of a bound that a closure does not meet.
+        F: Fn(MultiplexedConnection, Client<E>, Wanted) -> Taken
+            // `move |redis, client, wanted| async move { … }`
+            + Send
+            + Sync
+            + 'static,
         Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
         G: Guard,
     {
+        let owns = needs_drop::<F>();
         let acquire = Arc::new(acquire);
         let connected = move |client: Client<E>, wanted: Wanted| -> Acquiring<G> {
             let acquire = acquire.clone();
@@ -183,8 +285,7 @@ impl Existing<()> {
                 acquire(connection, client, wanted).await
             })
         };
-        let config = Config::new::<()>();
-        Existing { descriptor: (name, Nodes::One), config, key: str::to_owned, acquire: connected }
+        Existing::new((name, Nodes::One), connected, owns)
     }
 }
 
@@ -209,10 +310,11 @@ impl Config {
 /// A call that takes a lock.
 pub type Acquiring<G> = std::pin::Pin<Box<dyn Future<Output = RedisResult<Option<G>>> + Send>>;
 
-impl<E, F, Taken, G> LockKind<E> for Existing<F>
+impl<E, F, S, Taken, G> LockKind<E> for Existing<F, S>
 where
     E: RedisRs,
     F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static,
+    S: MakesState<E>,
     Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
     G: Guard,
 {
@@ -221,89 +323,16 @@ where
         (self.config.describe)(name, nodes)
     }
 
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.owns { Err(ConfigError::Shared(self.descriptor.0)) } else { Ok(()) }
+    }
+
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
         (self.config.refuse)(chosen)?;
-        let client = Client::new(env, nodes, chosen.clone());
-        let (acquire, held) = (self.acquire.clone(), BTreeMap::new());
-        Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire, held }))
-    }
-}
-
-/// One client's locks.
-struct ExistingLock<E, F, G> {
-    client: Client<E>,
-    key: fn(&str) -> String,
-    acquire: F,
-    /// What it has of each resource.
-    held: BTreeMap<String, G>,
-}
-
-impl<E, F, Taken, G> Lock for ExistingLock<E, F, G>
-where
-    E: RedisRs,
-    F: Fn(Client<E>, Wanted) -> Taken + Send + Sync,
-    Taken: Future<Output = RedisResult<Option<G>>> + Send,
-    G: Guard,
-{
-    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        let wanted = Wanted { resource: resource.to_owned(), ttl };
-        // Whatever of an earlier grant was not released is dropped, as the code's caller would drop it.
-        self.held.remove(resource);
-        self.client.env.names_key(resource, (self.key)(resource).as_bytes());
-        match (self.acquire)(self.client.clone(), wanted).await {
-            Ok(Some(guard)) => {
-                let token = guard.token();
-                self.client.env.marks(&token);
-                let (fencing, deadline) = (guard.fencing(), guard.deadline());
-                self.held.insert(resource.to_owned(), guard);
-                Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, Token::new(token)) })
-            }
-            Ok(None) => Acquired::Refused(Refusal::Taken),
-            Err(error) => match error_reply(&error) {
-                Some(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),
-                None => Acquired::Unknown(self.doubt_after_error(&error)),
-            },
-        }
-    }
-
-    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        let Some(guard) = self.held.get_mut(&grant.resource) else { return Extended::NotOwner };
-        let extended = guard.extend(ttl).await;
-        // It may hold another token by now.
-        self.client.env.marks(&guard.token());
-        match extended {
-            None => Extended::Unsupported,
-            Some(Ok(true)) => {
-                grant.deadline = guard.deadline();
-                Extended::Extended { deadline: grant.deadline }
-            }
-            Some(Ok(false)) => Extended::NotOwner,
-            Some(Err(error)) => Extended::Unknown(self.doubt_after_error(&error)),
-        }
-    }
-
-    async fn release(&mut self, grant: &Grant) -> Released {
-        let Some(guard) = self.held.remove(&grant.resource) else { return Released::NotOwner };
-        match guard.release().await {
-            Ok(true) => Released::Released,
-            Ok(false) => Released::NotOwner,
-            Err(error) => Released::Unknown(self.doubt_after_error(&error)),
-        }
-    }
-}
-
-impl<E: RedisRs, F, G> ExistingLock<E, F, G> {
-    /// Says what an error leaves unknown, and drops the connection that is kept: it may be broken.
-    fn doubt_after_error(&self, error: &RedisError) -> Doubt {
-        match error_reply(error) {
-            Some(reply) => Doubt::ErrorReply(reply),
-            None => {
-                *self.client.cached_connection() = None;
-                Doubt::ConnectionLost(error.to_string())
-            }
-        }
+        let client = Client::new(env, nodes, chosen.clone()).with_state(self.state.state_of());
+        Ok(BoxLock::new(ExistingLock::new(self.descriptor.0, client, self.key, self.acquire.clone())))
     }
 }

@@ -54,9 +54,24 @@ pub use library::ProfileKind;
 ///     Registry::builtin().with(YesKind)
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kind of lock",
+    note = "a function that takes your lock is made one by `Existing::on_one_node(\"mine\", take)`, or by \
+            `Existing::on_nodes` if it opens its connections itself"
+)]
 pub trait LockKind<E: Env>: Send + Sync + 'static {
     /// What is known of it.
     fn descriptor(&self) -> Descriptor;
+
+    /// Whether each of many runs has a lock of its own. Asked by whoever makes runs that are to have nothing in common;
+    /// on a real machine nobody asks.
+    ///
+    /// # Errors
+    ///
+    /// If all clients of all runs would share something.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// Builds one client's lock. Nothing is sent until it is used.
     ///
@@ -181,6 +196,13 @@ pub enum ConfigError {
         /// The nodes there are.
         nodes: usize,
     },
+    /// What clients of a real service have each for themselves, all clients of all runs would share.
+    #[error(
+        "the lock `{0}` owns what all clients of all runs would share, such as an `Arc`, a `Mutex` or a `String` that \
+         its closure captured: let `Existing::with_state` make what a process keeps, `Existing::with_config` read what \
+         is configured, and `Existing::key` name the key; capture constants as `&'static`"
+    )]
+    Shared(&'static str),
     /// A switch was set to what it is not.
     #[error(transparent)]
     Switch(#[from] SwitchError),

@@ -151,7 +151,8 @@ impl<U: FnMut(&Tally) -> ControlFlow<()>> Foreman for Blocks<U> {
 }
 
 impl Tally {
-    fn add(&mut self, run: &Summary) {
+    /// Counts a run. Runs are to come in the order of their seeds.
+    pub fn add(&mut self, run: &Summary) {
         self.runs += 1;
         for (predicate, verdict) in run.verdicts.iter() {
             let count = self.predicates.entry(predicate).or_default();

@@ -1,15 +1,17 @@
 //! Panics of code under test, which each run catches: of those at one place in the code, the first is shown.
 //!
 //! Panic hooks belong to the whole process. Ours is put before the one that is there, once, and hides nothing but what
-//! a check has shown before: panics of anything else, and a lock's at another place, are shown as ever.
+//! a check has shown before, and that a lock found no tokio runtime: panics of anything else, and a lock's at another
+//! place, are shown as ever.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::{Prepared, Report, Seed};
+use doublehold_scenarios::{Prepared, Report, Seed, wants_runtime};
 
 /// Where code of one check has panicked: file, line, column.
 type PanicPlaces = Arc<Mutex<BTreeSet<(String, u32, u32)>>>;
@@ -32,7 +34,7 @@ impl<P> QuietPanics<P> {
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |what| {
-                if what.location().is_none_or(is_new) {
+                if what.location().is_none_or(is_new) && !is_want_of_runtime(what.payload()) {
                     before(what);
                 }
             }));
@@ -67,6 +69,12 @@ impl CurrentCheck {
         let _until_its_end = ShownGuard(SHOWN.replace(self.0));
         run()
     }
+}
+
+/// Whether it is a panic of a run that shows no more than that tokio is used, which the run then provides for or says.
+fn is_want_of_runtime(payload: &dyn Any) -> bool {
+    let is_in_run = SHOWN.try_with(|shown| shown.borrow().is_some()).unwrap_or(false);
+    is_in_run && wants_runtime(payload)
 }
 
 /// Whether a panic is to be shown. Outside of runs every one is, and so is one of a thread that is at its end.

@@ -13,6 +13,7 @@ mod recorder;
 #[cfg(test)]
 mod tests;
 
+pub use client::panic_guard::wants_runtime;
 pub use engine::check::PrepareError;
 pub use engine::env::{Connection, SimEnv};
 pub use engine::limits::Limit;

@@ -10,6 +10,7 @@
 mod account;
 mod acting;
 mod entries;
+mod panics;
 mod watches;
 
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ struct Record {
     notes: Vec<String>,
     /// What the code under test said when it panicked.
     panicked: Option<String>,
+    /// It panicked for want of tokio's timers.
+    needs_timers: bool,
     closed: bool,
 }
 
@@ -85,6 +88,7 @@ pub(crate) struct Recorded {
     pub(crate) gave_up_at: BTreeMap<CallId, usize>,
     pub(crate) notes: Vec<String>,
     pub(crate) panicked: Option<String>,
+    pub(crate) needs_timers: bool,
 }
 
 impl Recorder {
@@ -105,6 +109,7 @@ impl Recorder {
             gave_up_at: BTreeMap::new(),
             notes: Vec::new(),
             panicked: None,
+            needs_timers: false,
             closed: false,
         };
         Recorder { witness, cast, record: Arc::new(Mutex::new(record)) }
@@ -248,12 +253,6 @@ impl Recorder {
         self.remark(why);
     }
 
-    /// The code under test panicked, and the run is to end: what it shows is that.
-    pub(crate) fn record_panic(&self, why: String) {
-        self.lock().panicked = Some(why.clone());
-        self.inconclusive(why);
-    }
-
     /// The grants by which a client still claims a lock, in the order granted.
     pub(crate) fn claims(&self, client: ClientId) -> Vec<CallId> {
         self.lock().claimants.of(client)
@@ -305,6 +304,7 @@ impl Recorder {
             gave_up_at: std::mem::take(&mut record.gave_up_at),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
+            needs_timers: record.needs_timers,
         }
     }
 

@@ -91,6 +91,9 @@ impl<S: Stage> PanicGuard<S> {
         let why = format!("the lock of {} panicked: {}", self.name, message(panic));
         // Where a world is taken down nothing is left to be ended.
         let ended = catch_unwind(AssertUnwindSafe(|| {
+            if wants_runtime(panic) {
+                self.recorder.note_need_of_timers();
+            }
             self.recorder.record_panic(why);
             self.stage.halt();
         }));
@@ -114,6 +117,8 @@ impl<S: Stage, F: Future> Future for GuardedCode<S, F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         let Some(code) = &mut this.code else { return Poll::Pending };
+        // A reply that is there beats a timeout that has passed, whichever task is woken first.
+        this.end.stage.catch_up();
         this.end.recorder.set_running(this.end.client, true);
         let polled = catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx)));
         // What it asked for is written before the code of another call can run, which may be at this same instant.
@@ -140,13 +145,26 @@ impl<S: Stage, F> Drop for GuardedCode<S, F> {
 
 /// What a panic says. Code that wants a tokio runtime is told what there is in its place.
 fn message(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    let said = said.unwrap_or("no message");
-    if said.contains("no reactor running") || said.contains("Tokio 1.x runtime") {
+    let said = said(panic);
+    if wants_runtime(panic) || said.contains("Tokio 1.x context was found, but") {
         return format!(
-            "it wants a tokio runtime (\"{said}\"), and a simulated machine has none: sleep, time out, spawn and \
-             connect through the client that the lock is given, whose clock is the simulated one"
+            "it wants of a tokio runtime what a simulated machine has not (\"{said}\"): spawn and connect through the \
+             client that the lock is given, and run the check outside of any runtime"
         );
     }
     said.to_owned()
+}
+
+fn said(panic: &(dyn Any + Send)) -> &str {
+    text_of(panic).unwrap_or("no message")
+}
+
+fn text_of(panic: &dyn Any) -> Option<&str> {
+    panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied())
+}
+
+/// Whether code panicked with this because it uses tokio and found no runtime.
+pub fn wants_runtime(panic: &dyn Any) -> bool {
+    text_of(panic)
+        .is_some_and(|said| said.contains("no reactor running") || said.contains("Tokio 1.x runtime"))
 }

@@ -31,6 +31,9 @@ pub(crate) trait Stage: Env {
     /// Ends the run: what follows would be evidence of nothing.
     fn halt(&self);
 
+    /// Lets connections in the hands of code under test read what has arrived, where that is to come before timers.
+    fn catch_up(&self);
+
     /// Lets connections in the hands of code under test write what that code has asked for.
     fn flush(&self);
 

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use doublehold_lockimpl::ConfigError;
+
 use super::limits::{Limit, way_out};
 use crate::format::numbers;
 use crate::model::host::UnknownHost;
@@ -45,6 +47,9 @@ pub enum PrepareError {
     /// A lock that nobody knows.
     #[error("there is no lock `{0}`: `doublehold locks` lists those there are")]
     NoSuchLock(String),
+    /// A lock that runs cannot have each for itself.
+    #[error(transparent)]
+    Lock(#[from] ConfigError),
     /// A fault, or a client's start, is about a host that there is not.
     #[error("{0}: name one that it has")]
     UnknownHost(#[from] UnknownHost),

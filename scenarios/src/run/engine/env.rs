@@ -23,6 +23,7 @@ use redis::{Cmd, Pipeline, RedisFuture, Value};
 use super::calls::{CallConnection, CallStream, Ended};
 use super::drivers::Drivers;
 use super::threads::{AsThread, Starts};
+use super::tokio_timers::Fired;
 use crate::model::cast::Cast;
 use crate::run::Driver;
 use crate::run::client::panic_guard::PanicGuard;
@@ -48,6 +49,8 @@ pub struct SimEnv {
     process_state: ProcessState,
     /// The threads of this host that may begin, where it has several.
     pub(in crate::run) starts: Starts,
+    /// Whether drivers read what has arrived before the lock's code runs, since a timer of tokio's may be due with it.
+    pub(in crate::run) fired: Fired,
 }
 
 impl SimEnv {
@@ -68,12 +71,18 @@ impl SimEnv {
             drivers: Drivers::default(),
             process_state: ProcessState::default(),
             starts: Starts::default(),
+            fired: Fired::default(),
         }
     }
 
     /// The same, with what other lives of its process were told.
     pub(in crate::run) fn with_starts(self, starts: Starts) -> SimEnv {
         SimEnv { starts, ..self }
+    }
+
+    /// The same, in a run in which tokio's timers may fire.
+    pub(in crate::run) fn with_fired(self, fired: Fired) -> SimEnv {
+        SimEnv { fired, ..self }
     }
 
     /// The same process as another of its threads sees it.

@@ -7,7 +7,9 @@
 //! Decision: "A run is executed by an object, with one call for each run" (docs/decisions/engines.md).
 
 use std::marker::PhantomData;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use doublehold_history::Header;
 use doublehold_lockimpl::{Descriptor, LockKind};
@@ -18,11 +20,16 @@ use doublehold_sim::{
 use super::env::SimEnv;
 use super::limits::{Limit, find_limits};
 use super::sim_stage::SimWitness;
+use super::tokio_timers::TokioTimers;
 use super::world::{Hosts, link};
 use crate::model::cast::Cast;
 use crate::model::scenario::{Limits, Scenario};
 use crate::run::Driver;
 use crate::run::recorder::{Recorded, Recorder};
+
+/// What is said of code that spawns where nothing runs.
+const SPAWNED: &str = "the lock panicked: it starts a task with `tokio::spawn`, which belongs to no simulated process: \
+                       start it with `Client::spawn`, or `Env::spawn` in a lock over an environment";
 
 /// Executes the runs of one scenario.
 pub(in crate::run) trait Executor: Send + Sync {
@@ -71,6 +78,8 @@ pub(in crate::run) struct InWorlds<W: WorldLike> {
     kind: Arc<dyn LockKind<SimEnv>>,
     driver: Driver,
     hosts: Hosts,
+    /// A run has shown that the lock's code needs tokio's timers.
+    needs_timers: Arc<AtomicBool>,
     world: PhantomData<fn() -> W>,
 }
 
@@ -83,40 +92,70 @@ impl<W: WorldLike> InWorlds<W> {
         cast: &Arc<Cast>,
     ) -> InWorlds<W> {
         let hosts = Hosts::new(scenario, cast, &kind, driver);
-        InWorlds { kind, driver, hosts, world: PhantomData }
+        InWorlds { kind, driver, hosts, needs_timers: Arc::default(), world: PhantomData }
     }
-}
 
-impl<W: WorldLike> Executor for InWorlds<W> {
-    fn execute(&self, orders: Orders<'_>) -> Executed {
+    /// Executes one run, with tokio's timers or without.
+    fn execute_with(&self, orders: &Orders<'_>, timers: Option<Rc<TokioTimers>>) -> Executed {
         let Orders { scenario, cast, seed, header, faults, keep, accounts, future } = orders;
         let links: LinkSpec = link(&scenario.link);
-        let mut world = W::build(seed, links, keep);
+        let mut world = W::build(*seed, links, *keep);
         if let Some((from, future)) = future {
-            world.reseed_at(from, future);
+            world.reseed_at(*from, *future);
         }
-        let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
-        let recorder = Recorder::new(witness, header, cast.clone());
+        let witness = Arc::new(SimWitness::new(world.observer(), Arc::clone(cast)));
+        let recorder = Recorder::new(witness, header.clone(), Arc::clone(cast));
         if faults.iter().flat_map(|planned| &planned.faults).any(|it| matches!(it, Fault::CopyNext { .. })) {
             recorder.expect_copies();
         }
-        if accounts {
+        if *accounts {
             recorder.keep_account();
         }
-        let jobs = self.hosts.populate(&mut world, &recorder);
+        let fired = timers.as_ref().map(|timers| timers.fired()).unwrap_or_default();
+        let jobs = self.hosts.populate(&mut world, &recorder, &fired);
         for (from, to, quality) in &scenario.links {
             world.set_link(cast.world_id(*from), cast.world_id(*to), link(quality));
         }
         faults.iter().for_each(|fault| world.plan(fault.clone()));
         let Limits { events, time, memory, .. } = scenario.limits;
+        let entered = timers.as_ref().map(|timers| {
+            world.set_external_timers(timers.clone());
+            timers.enter()
+        });
         let run = world.run(Budget { events, time, memory });
+        drop(entered);
+        if timers.is_some_and(|timers| timers.has_spawned()) {
+            recorder.record_panic(SPAWNED.to_owned());
+        }
         jobs.iter().for_each(|job| job.close());
         let recorded = recorder.close();
         Executed { run, recorder, recorded, trace: world.take_trace(), capture: world.take_capture() }
     }
+}
+
+impl<W: WorldLike> Executor for InWorlds<W> {
+    fn execute(&self, orders: Orders<'_>) -> Executed {
+        if self.needs_timers.load(Ordering::Relaxed) {
+            return self.execute_with(&orders, TokioTimers::new());
+        }
+        let executed = self.execute_with(&orders, None);
+        // Asked for in vain, such a timer is a panic. So nobody pays for timers that nobody needs, and a run in which
+        // nobody asks is the same with and without them.
+        match executed.recorded.needs_timers.then(TokioTimers::new).flatten() {
+            None => executed,
+            timers => {
+                self.needs_timers.store(true, Ordering::Relaxed);
+                self.execute_with(&orders, timers)
+            }
+        }
+    }
 
     fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
-        Arc::new(InWorlds::<W>::new(self.kind.clone(), self.driver, scenario, cast))
+        let needs_timers = self.needs_timers.clone();
+        Arc::new(InWorlds::<W> {
+            needs_timers,
+            ..InWorlds::new(self.kind.clone(), self.driver, scenario, cast)
+        })
     }
 
     fn lock(&self) -> Descriptor {

@@ -27,6 +27,7 @@ pub(in crate::run) mod sim_stage;
 pub(in crate::run) mod steps;
 mod supervisor;
 mod threads;
+mod tokio_timers;
 pub(in crate::run) mod world;
 
 use doublehold_history::TrueNs;

@@ -252,7 +252,7 @@ impl PreparedSim {
 
     fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { executed: Executed { run, recorder, recorded, .. }, verdicts } = done;
-        let Recorded { history, votes, extends, gave_up_at, mut notes, panicked } = recorded;
+        let Recorded { history, votes, extends, gave_up_at, mut notes, panicked, needs_timers: _ } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),

@@ -184,6 +184,7 @@ fn prepare<W: WorldLike>(
 ) -> Result<PreparedSim, PrepareError> {
     check(scenario)?;
     let kind = lock_kind(locks, scenario)?.clone();
+    kind.check()?;
     let executor = move |scenario: &Scenario, cast: &Arc<Cast>| -> Arc<dyn Executor> {
         Arc::new(InWorlds::<W>::new(kind, driver, scenario, cast))
     };

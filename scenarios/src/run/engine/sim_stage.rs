@@ -49,6 +49,12 @@ impl Stage for SimEnv {
         self.host.halt();
     }
 
+    fn catch_up(&self) {
+        if self.fired.is_set() {
+            self.drivers.flush();
+        }
+    }
+
     fn flush(&self) {
         self.drivers.flush();
     }

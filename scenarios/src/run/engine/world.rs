@@ -19,6 +19,7 @@ use super::env::{REDIS_PORT, SimEnv};
 use super::sim_stage::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
 use super::threads::{self, Starts, ThreadJob};
+use super::tokio_timers::Fired;
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, LinkSetup, NodeVersion, Persistence, ResourceSetup, RestartClock,
@@ -78,10 +79,12 @@ impl Hosts {
     }
 
     /// Adds every host with its process, in the scenario's order. What the clients do is to be closed with the run.
+    /// Once a timer of tokio's has `fired`, drivers read what has arrived before the code of a lock runs.
     pub(in crate::run) fn populate(
         &self,
         world: &mut impl WorldLike,
         recorder: &Recorder,
+        fired: &Fired,
     ) -> Vec<Arc<Job<SimEnv>>> {
         let mut jobs = Vec::new();
         for (index, spec, process) in &self.hosts {
@@ -94,7 +97,7 @@ impl Hosts {
                 Process::Client { client, program } => {
                     let job = Arc::new(Job::new(program.clone(), recorder.clone()));
                     jobs.push(job.clone());
-                    (spec.essential(), self.client(*client, job, recorder))
+                    (spec.essential(), self.client(*client, job, recorder, fired.clone()))
                 }
                 Process::Threads(threads) => {
                     let job = |(client, program): &(ClientId, Arc<Program<SimEnv>>)| {
@@ -102,7 +105,7 @@ impl Hosts {
                     };
                     let threads: Vec<ThreadJob> = threads.iter().map(job).collect();
                     jobs.extend(threads.iter().map(|(_, job)| job.clone()));
-                    (spec.essential(), self.threads(threads, recorder))
+                    (spec.essential(), self.threads(threads, recorder, fired.clone()))
                 }
             };
             let added = world.add_boxed_host(spec, boot);
@@ -148,10 +151,11 @@ impl Hosts {
         Rc::new(move |host| Box::pin(serve_resource(host, cast.clone(), store.clone(), recorder.clone())))
     }
 
-    fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder) -> Boot {
+    fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder, fired: Fired) -> Boot {
         let (cast, driver) = (self.cast.clone(), self.driver);
         Rc::new(move |host| {
             let env = SimEnv::new(host, client, cast.clone(), recorder.clone(), driver);
+            let env = env.with_fired(fired.clone());
             let job = job.clone();
             Box::pin(async move {
                 job.run(env).await;
@@ -159,12 +163,12 @@ impl Hosts {
         })
     }
 
-    fn threads(&self, threads: Vec<ThreadJob>, recorder: Recorder) -> Boot {
+    fn threads(&self, threads: Vec<ThreadJob>, recorder: Recorder, fired: Fired) -> Boot {
         let (cast, driver, starts) = (self.cast.clone(), self.driver, Starts::default());
         let first = threads.first().map_or(ClientId(0), |(client, _)| *client);
         Rc::new(move |host| {
             let process = SimEnv::new(host, first, cast.clone(), recorder.clone(), driver);
-            let process = process.with_starts(starts.clone());
+            let process = process.with_starts(starts.clone()).with_fired(fired.clone());
             Box::pin(threads::run_threads(process, threads.clone(), recorder.clone()))
         })
     }
