@@ -46,6 +46,7 @@
 //!
 //! Decision: "You test your own lock in a crate of your own" (docs/decisions/locks.md).
 
+mod beside;
 mod checked;
 mod endless;
 mod error;
@@ -65,6 +66,7 @@ use std::{fs, thread};
 
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
+pub use doublehold_beside::Outcome;
 pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
@@ -88,6 +90,7 @@ use doublehold_search::rules::{ask_many, asked_of};
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
+pub use self::beside::{BesideCheck, CheckedBeside};
 pub use self::checked::{BadRun, Checked};
 pub use self::error::CheckError;
 use self::kept::Kept;

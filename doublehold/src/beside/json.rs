@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use doublehold_beside::{Group, Row};
 use doublehold_render::json::pretty;
+use doublehold_scenarios::report::white_box::Rule;
+use doublehold_statistics::Paired;
 use serde::Serialize;
 
 use super::{BesideFindings, ShownExample};
@@ -23,7 +25,8 @@ struct JsonBeside<'a> {
     only_mine_panicked: u64,
     survey_runs: u64,
     predicates: BTreeMap<&'static str, JsonRow>,
-    unmet: &'a [&'static str],
+    unmet: Vec<&'static str>,
+    rules: BTreeMap<&'static str, JsonRule<'a>>,
     examples: Vec<JsonExample<'a>>,
 }
 
@@ -44,6 +47,17 @@ struct JsonRow {
     kept_conditions: usize,
     conditions: usize,
     taken_away: Vec<String>,
+}
+
+/// A white-box rule, in one pair of each condition.
+#[derive(Serialize)]
+struct JsonRule<'a> {
+    is_worse: bool,
+    only_mine: u64,
+    only_theirs: u64,
+    both: u64,
+    neither: u64,
+    first: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -84,9 +98,21 @@ impl BesideFindings {
             only_mine_panicked: self.comparison.only_mine_panicked,
             survey_runs: self.survey_runs,
             predicates: self.comparison.rows.iter().map(|row| (row.predicate.as_str(), self.row(row))).collect(),
-            unmet: &self.unmet,
+            unmet: self.inside.unmet(),
+            rules: self.inside.rules.iter().map(|(rule, pairs)| (rule.as_str(), self.rule(*rule, pairs))).collect(),
             examples: self.examples.iter().map(JsonExample::new).collect(),
         })
+    }
+
+    fn rule(&self, rule: Rule, pairs: &Paired) -> JsonRule<'_> {
+        JsonRule {
+            is_worse: self.comparison.broken.contains(&rule),
+            only_mine: pairs.only_first,
+            only_theirs: pairs.only_second,
+            both: pairs.both,
+            neither: pairs.neither,
+            first: self.inside.breaches.get(&rule).map(String::as_str),
+        }
     }
 
     fn row(&self, row: &Row) -> JsonRow {

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use doublehold_beside::{
-    Beside, BesideError, Budget, Comparison, Counted, Example, Kinds, Outcome, Side, Survey,
+    Beside, BesideError, Budget, Comparison, Counted, Example, Inside, Kinds, Outcome, Side, Survey,
 };
 use doublehold_diagnosis::Explained;
 use doublehold_history::Predicate;
@@ -73,7 +73,9 @@ pub struct Found {
     pub survey_took: Duration,
     /// What pairs came to.
     pub counted: Counted,
-    /// The same, compared.
+    /// What was seen inside both locks.
+    pub inside: Inside,
+    /// All of it, compared.
     pub comparison: Comparison,
     /// What only the first lock does, the first of them to be shown first.
     pub examples: Vec<Example>,
@@ -126,8 +128,9 @@ where
     };
     let convincing = examples.iter().filter(|example| example.convinces());
     let shown: Vec<Predicate> = convincing.map(|example| example.wanted.predicate).collect();
-    let comparison = compare(&counted, &shown);
-    Ok(Found { survey, survey_took, counted, comparison, examples })
+    let inside = beside.inside(&survey, &budget);
+    let comparison = compare(&counted, &shown).with_inside(&inside);
+    Ok(Found { survey, survey_took, counted, inside, comparison, examples })
 }
 
 /// Whether something is worse, in so many pairs that there is one to show.
@@ -188,8 +191,8 @@ pub struct BesideFindings {
     pub kept: Vec<(Predicate, usize, usize, Kinds)>,
     /// How many runs it took to find that out; none if it was known.
     pub survey_runs: u64,
-    /// The steps and replies that neither lock met.
-    pub unmet: Vec<&'static str>,
+    /// What was seen inside both locks.
+    pub inside: Inside,
     /// What only the first lock does, the first to be shown first.
     pub examples: Vec<ShownExample>,
     /// The command that asks the same.

@@ -7,6 +7,7 @@ use doublehold_history::Predicate;
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::Style;
 use doublehold_render::text;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::{Interval, Scale, bound_words};
 use doublehold_text::{clean, group_digits, list, several};
 
@@ -95,11 +96,24 @@ impl BesideFindings {
         }
         remarks.extend(self.shared());
         if matches!(self.outcome(), Outcome::NeverReached | Outcome::NotToldApart | Outcome::NoWorse)
-            && !self.unmet.is_empty()
+            && !self.inside.unmet().is_empty()
         {
-            remarks.push(format!("neither lock met {}", list(&self.unmet)));
+            remarks.push(format!("neither lock met {}", list(&self.inside.unmet())));
         }
+        remarks.extend(self.comparison.broken.iter().map(|rule| self.rule_words(*rule)));
         remarks
+    }
+
+    /// `margin is broken by mine alone in 38 of 160 pairs: c1 believed …`.
+    fn rule_words(&self, rule: Rule) -> String {
+        let pairs = self.inside.rules.get(&rule).copied().unwrap_or_default();
+        let example = self.inside.breaches.get(&rule).map_or(String::new(), |words| format!("; {words}"));
+        format!(
+            "{rule} ({}) is broken by mine alone in {} of {}{example}",
+            rule.meaning(),
+            group_digits(pairs.only_first),
+            several(pairs.pairs(), "pair")
+        )
     }
 
     /// What both do where the reference breaks a rule, in one line.
@@ -148,6 +162,10 @@ impl BesideFindings {
         };
         let (worse, better) = (named(|it| it == Found::Worse), named(|it| it == Found::Better));
         match self.outcome() {
+            Outcome::Worse if worse.is_empty() && !self.comparison.broken.is_empty() => {
+                let broken: Vec<&str> = self.comparison.broken.iter().map(|rule| rule.as_str()).collect();
+                format!("WORSE: mine breaks {} where the reference does not", list(&broken))
+            }
             Outcome::Worse if worse.is_empty() => {
                 format!("WORSE: only mine panics, in {} of {}", group_digits(*only_mine_panicked), several(*pairs, "pair"))
             }

@@ -5,6 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use doublehold_beside::BesideError;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{PrepareError, ScenarioError};
 use doublehold_search::shrink::ShrinkError;
@@ -61,6 +62,9 @@ pub enum CheckError {
     /// Something from outside the simulation reaches into runs.
     #[error(transparent)]
     Nondeterminism(#[from] Nondeterminism),
+    /// Two locks cannot be compared.
+    #[error(transparent)]
+    Beside(#[from] BesideError),
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),

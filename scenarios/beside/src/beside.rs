@@ -5,7 +5,6 @@
 //! the reference keeps gets more pairs: of two locks that are alike, each pair that tells them apart still takes either
 //! side like a coin.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -14,7 +13,7 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Nodes;
 use doublehold_scenarios::build::{Abilities, World};
-use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, each, run_in_order};
 use doublehold_scenarios::scenario::{Scenario, Step};
 use doublehold_scenarios::weather::Weather;
 use doublehold_scenarios::{Engine, Prepared as _, Seed, Stepped};
@@ -23,8 +22,8 @@ use doublehold_search::panic_hook;
 use crate::BesideError;
 use crate::condition::{Condition, draw_weather};
 use crate::count::{Counts, is_violated};
+use crate::inside::Inside;
 use crate::pair::Pair;
-use crate::reach::{met, unmet};
 use crate::sides::Side;
 use crate::survey::{Survey, Surveyed};
 
@@ -173,16 +172,16 @@ where
         Ok(())
     }
 
-    /// The steps and replies that neither lock met, in a sample of one run for each condition: in words.
-    pub fn unmet(&self, survey: &Survey) -> Vec<&'static str> {
-        let mut all = BTreeSet::new();
-        for place in survey.places() {
-            let Some(pair) = self.shared.pair(place) else { continue };
-            let (seed, faults) = (Seed(1), pair.faults(Seed(1)));
-            all.extend(met(&pair.report_mine(seed, faults.clone()).history));
-            all.extend(met(&pair.report_theirs(seed, faults).history));
-        }
-        unmet(&all)
+    /// Looks inside both locks, in one pair of each condition.
+    pub fn inside(&self, survey: &Survey, budget: &Budget) -> Inside {
+        let places: Vec<usize> = survey.places().collect();
+        let seed = budget.first;
+        let of_pair = |place: &usize| {
+            let Some(pair) = self.shared.pair(*place) else { return Inside::default() };
+            let faults = pair.faults(seed);
+            Inside::from_pair(&pair.report_mine(seed, faults.clone()), &pair.report_theirs(seed, faults))
+        };
+        each(&places, budget.jobs, of_pair).into_iter().fold(Inside::default(), Inside::merge)
     }
 
     /// Finds out where the reference keeps what.

@@ -12,10 +12,12 @@
 use std::cmp::{Ordering, Reverse};
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::{Confidence, Interval, PartlyPaired};
 
 use crate::beside::Counted;
 use crate::count::sum;
+use crate::inside::Inside;
 use crate::survey::Survey;
 
 /// How often two locks that are alike are told apart.
@@ -117,6 +119,8 @@ pub struct Comparison {
     pub same: u64,
     /// In how many pairs only the first lock's code panicked.
     pub only_mine_panicked: u64,
+    /// The white-box rules that only the first lock breaks, more often than chance would have it.
+    pub broken: Vec<Rule>,
 }
 
 impl Comparison {
@@ -129,13 +133,26 @@ impl Comparison {
             pairs: counted.pairs,
             same: all().map(|counts| counts.same).sum(),
             only_mine_panicked: all().map(|counts| counts.only_mine_panicked).sum(),
+            broken: Vec::new(),
         }
+    }
+
+    /// The same with what was seen inside the locks.
+    #[must_use]
+    pub fn with_inside(self, inside: &Inside) -> Comparison {
+        let level = ALPHA / Rule::ALL.len() as f64;
+        let is_broken = |rule: &Rule| {
+            let pairs = inside.rules.get(rule).copied().unwrap_or_default();
+            pairs.only_first > pairs.only_second && pairs.p_value() < level
+        };
+        Comparison { broken: Rule::ALL.into_iter().filter(is_broken).collect(), ..self }
     }
 
     /// The whole in one word.
     pub fn outcome(&self) -> Outcome {
         let has = |wanted: fn(Found) -> bool| self.rows.iter().any(|row| wanted(row.found));
-        let is_worse = has(|found| found == Found::Worse) || self.only_mine_panicked > 0;
+        let is_worse =
+            has(|found| found == Found::Worse) || self.only_mine_panicked > 0 || !self.broken.is_empty();
         match (is_worse, has(|found| found == Found::Better)) {
             (true, true) => Outcome::Mixed,
             (true, false) => Outcome::Worse,

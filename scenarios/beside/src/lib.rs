@@ -20,9 +20,9 @@ mod comparison;
 mod condition;
 mod count;
 mod example;
+mod inside;
 mod masked;
 mod pair;
-mod reach;
 mod sides;
 mod survey;
 
@@ -36,6 +36,7 @@ pub use comparison::{Comparison, Found, Outcome, Row};
 pub use condition::Condition;
 pub use count::Counts;
 pub use example::{Example, FUTURES, FUTURES_MIN, Group};
+pub use inside::Inside;
 pub use masked::Wanted;
 pub use sides::Side;
 pub use survey::{Kinds, Survey};

@@ -88,7 +88,7 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
         worlds: worlds_words(&worlds, &weathers, conditions),
         kept: beside::kept_conditions(&beside, &found.survey, &question.asked),
         survey_runs: found.survey.runs,
-        unmet: beside.unmet(&found.survey),
+        inside: found.inside,
         comparison: found.comparison,
         examples,
         command: arguments.question(),

@@ -1,0 +1,283 @@
+//! A check of your lock beside a reference: `check(&World::family(), mine).beside(reference)`.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use doublehold_beside::{Beside, Outcome, Side, Weathers, Worlds};
+use doublehold_diagnosis::counterexample::explain_in_time;
+use doublehold_history::Predicate;
+use doublehold_lockimpl::{LockKind, Registry, Switches};
+use doublehold_render::style::Style;
+use doublehold_scenarios::pool::cores;
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::weather::preset;
+use doublehold_scenarios::{
+    Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks,
+};
+use doublehold_search::many::{Many, run_many};
+use doublehold_search::panic_hook::QuietPanics;
+
+use super::seeds::AskedFor;
+use super::{Check, CheckError, write};
+use crate::beside::{BesideFindings, Found, Question, ShownExample, kept_conditions, search};
+use crate::findings::ReplayHints;
+use crate::nondeterminism::{self, Watched};
+use doublehold_scenarios::plan::Plan;
+
+/// How many pairs are made where nobody says.
+const PAIRS: u64 = 4_000;
+/// How many runs are watched for what reaches into them from outside.
+const WATCHED: u64 = 40;
+
+/// A check beside a reference that has not run yet. See [`Check::beside`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is checked until it is run"]
+pub struct BesideCheck<E: TakesLocks> {
+    check: Check<E>,
+    reference: &'static str,
+    reference_locks: Registry<SimEnv>,
+    pairs: u64,
+}
+
+impl<E: TakesLocks> Check<E> {
+    /// Checks the lock beside a reference: a lock that you would accept, such as the repaired form, the version in
+    /// production, or one of ours. Both run from the same seeds, in the same worlds, under the same faults, and each
+    /// rule is asked where the reference keeps it. So what is found is what only your lock does.
+    ///
+    /// In [`World::family`](super::World::family) worlds and programs differ from pair to pair, and so does the
+    /// weather, unless the world names one. A world of your own stays as it is.
+    ///
+    /// ```
+    /// use doublehold::check::{Client, Existing, Guard, LockKind, MultiplexedConnection, SimEnv, Wanted, World, check};
+    /// # use std::time::Duration;
+    ///
+    /// struct Held {
+    ///     redis: MultiplexedConnection,
+    ///     key: String,
+    ///     token: String,
+    ///     /// Whether the key is compared before it is deleted.
+    ///     compares: bool,
+    /// }
+    ///
+    /// impl Guard for Held {
+    ///     fn token(&self) -> Vec<u8> {
+    ///         self.token.clone().into()
+    ///     }
+    ///     async fn release(mut self) -> redis::RedisResult<bool> {
+    ///         let same = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+    ///         let any = "return redis.call('DEL', KEYS[1])";
+    ///         let script = redis::Script::new(if self.compares { same } else { any });
+    ///         script.key(&self.key).arg(&self.token).invoke_async(&mut self.redis).await
+    ///     }
+    /// }
+    ///
+    /// type Taken = redis::RedisResult<Option<Held>>;
+    ///
+    /// async fn take(mut redis: MultiplexedConnection, client: Client, wanted: Wanted, compares: bool) -> Taken {
+    ///     let (key, token) = (wanted.resource, client.token());
+    ///     let mut set = redis::cmd("SET");
+    ///     set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+    ///     let set: Option<String> = set.query_async(&mut redis).await?;
+    ///     Ok(set.map(|_| Held { redis, key, token, compares }))
+    /// }
+    ///
+    /// fn lock(compares: bool) -> impl LockKind<SimEnv> {
+    ///     Existing::on_one_node("mine", async move |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+    ///         take(redis, client, wanted, compares).await
+    ///     })
+    /// }
+    ///
+    /// let found = check(&World::family(), lock(false)).beside(lock(true)).pairs(1_500).no_files().run()?;
+    /// assert!(found.to_string().contains("WORSE: mine breaks WR"), "{found}");
+    /// # Ok::<(), doublehold::check::CheckError>(())
+    /// ```
+    pub fn beside(self, reference: impl LockKind<SimEnv>) -> BesideCheck<E> {
+        let name = reference.descriptor().name;
+        BesideCheck { check: self, reference: name, reference_locks: builtin_locks().with(reference), pairs: PAIRS }
+    }
+}
+
+impl<E: TakesLocks> BesideCheck<E> {
+    /// How many pairs of runs to make at most: 4,000 if nothing is said. `DOUBLEHOLD_SEEDS` sets it from outside, and
+    /// `DOUBLEHOLD_TIME` a time in its place.
+    pub fn pairs(self, pairs: u64) -> BesideCheck<E> {
+        BesideCheck { pairs, ..self }
+    }
+
+    /// Writes no files.
+    pub fn no_files(self) -> BesideCheck<E> {
+        BesideCheck { check: self.check.no_files(), ..self }
+    }
+}
+
+impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
+    /// Runs the pairs, and makes an example of what only the first lock does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Check::run`]; and if the two locks run on other nodes, the reference lacks a step that the program has, or
+    /// breaks a rule without any fault.
+    pub fn run(self) -> Result<CheckedBeside, CheckError> {
+        let BesideCheck { check, reference, reference_locks, pairs } = &self;
+        let mine_title = check.lock.to_owned();
+        let theirs_title =
+            if *reference == check.lock { format!("{reference} (the reference)") } else { (*reference).to_owned() };
+        let mine = side::<E>(&check.locks, check.lock, &mine_title);
+        let theirs = || side::<E>(reference_locks, reference, &theirs_title);
+        let (worlds, weathers, first) = self.worlds(&mine)?;
+        self.refuse_outside(&first)?;
+        let real_mine = E::from_locks(check.locks.clone());
+        let beside = Beside::new(mine, theirs(), &worlds, &weathers)?;
+        let (question, patience) = (self.question(*pairs)?, check.patience);
+        let quiet = QuietPanics::new(real_mine.prepare(&first)?);
+        let found = quiet.hush(|_| {
+            search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(()))
+        })?;
+        let kept = kept_conditions(&beside, &found.survey, &question.asked);
+        let Found { survey, comparison, inside, examples, .. } = found;
+        let real_theirs = E::from_locks(reference_locks.clone());
+        let mut shown = Vec::new();
+        for example in examples {
+            let prepared = real_mine.prepare(&example.shrunk.scenario)?;
+            let report = prepared.run(example.shrunk.seed);
+            let mine = quiet.hush(|_| explain_in_time(Arc::new(prepared), report, patience));
+            let theirs = real_theirs.prepare(&example.theirs)?.run(example.shrunk.seed);
+            let mut one = ShownExample { example, mine, theirs, hints: ReplayHints::default() };
+            one.hints = self.write(&one, &theirs_title)?;
+            shown.push(one);
+        }
+        let conditions = survey.places().count();
+        let findings = BesideFindings {
+            mine: mine_title,
+            theirs: theirs_title,
+            worlds: match worlds {
+                Worlds::Family(_) => format!("{conditions} worlds of the family"),
+                Worlds::One(scenario) => format!("`{}` under {conditions} weathers", scenario.name),
+            },
+            comparison,
+            kept,
+            survey_runs: survey.runs,
+            inside,
+            examples: shown,
+            command: String::new(),
+        };
+        Ok(CheckedBeside { findings })
+    }
+
+    /// Where both run, what strikes there, and the first scenario.
+    fn worlds(&self, mine: &Side<E>) -> Result<(Worlds, Weathers, Scenario), CheckError> {
+        let scenario = mine.scenario(&self.check.world)?;
+        let weathers = match (&scenario.weather, scenario.faults.is_empty()) {
+            (Some(weather), _) => Weathers::Fixed(weather.clone()),
+            (None, true) => Weathers::Drawn(preset("cloud")?.weather),
+            // Whoever lists faults asks about these.
+            (None, false) => Weathers::Fixed(preset("calm")?.weather),
+        };
+        let worlds = match self.check.world.is_family() {
+            true => Worlds::Family(self.check.world.clone()),
+            false => Worlds::One(Box::new(scenario.clone())),
+        };
+        Ok((worlds, weathers, scenario))
+    }
+
+    /// Refuses a lock whose runs something from outside reaches into.
+    fn refuse_outside(&self, scenario: &Scenario) -> Result<(), CheckError> {
+        let Check { locks, patience, .. } = &self.check;
+        let quiet = QuietPanics::new(E::from_locks(locks.clone()).prepare(scenario)?);
+        let watched = Arc::new(Watched::new(quiet, Seed(1)));
+        let runs = Many::new(Seed(1)..=Seed(WATCHED), *patience);
+        let tally = run_many(&watched, &runs, |_| ControlFlow::Continue(()))?;
+        let outside = watched.detect(tally.runs, *patience)?;
+        let hush = |_: &E::Prepared| nondeterminism::real_time::<E>(locks, scenario, *patience);
+        outside.or_else(|| watched.inner().hush(hush)).map_or(Ok(()), |outside| Err(outside.into()))
+    }
+
+    fn question(&self, pairs: u64) -> Result<Question, CheckError> {
+        let asked_for = AskedFor::from_environment()?;
+        let (pairs, lasting): (Option<u64>, Option<Duration>) = match asked_for {
+            AskedFor::First(pairs) => (Some(pairs), None),
+            AskedFor::Time(time) => (None, Some(time)),
+            AskedFor::Nothing | AskedFor::One(_) | AskedFor::Range(_) => (Some(pairs), None),
+        };
+        let asked = self.check.looking_for.clone();
+        let is_family = self.check.world.is_family();
+        Ok(Question {
+            calm: if is_family { asked.clone() } else { Vec::new() },
+            asked,
+            pairs,
+            lasting,
+            jobs: cores(),
+            patience: self.check.patience,
+            first: *self.check.seeds.start(),
+            keeps_going: false,
+        })
+    }
+
+    /// Writes the picture and the plan of an example.
+    fn write(&self, shown: &ShownExample, theirs: &str) -> Result<ReplayHints, CheckError> {
+        let Some(folder) = &self.check.files else { return Ok(ReplayHints::default()) };
+        let stem = folder.join(self.check.stem(shown.example.shrunk.seed));
+        let plan = |report: &Report| {
+            Plan::from_report(report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))
+        };
+        let picture = shown.picture(theirs, &Style::UNICODE);
+        let predicate = shown.example.wanted.predicate;
+        let texts = [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
+        let mut files = Vec::new();
+        for (ending, text) in texts {
+            let mut path = stem.clone().into_os_string();
+            path.push(format!(".only-{predicate}.{ending}"));
+            let written: PathBuf = write(Path::new(&path), &text)?;
+            files.push(written.display().to_string());
+        }
+        Ok(ReplayHints { files, ..ReplayHints::default() })
+    }
+}
+
+fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> Side<E> {
+    Side {
+        engine: E::from_locks(locks.clone()),
+        lock: lock.to_owned(),
+        switches: Switches::new(),
+        title: title.to_owned(),
+    }
+}
+
+/// The result of a check beside a reference. Prints as the picture of what only your lock does, and the counts.
+#[derive(Debug)]
+pub struct CheckedBeside {
+    /// Everything there is to say.
+    pub findings: BesideFindings,
+}
+
+impl CheckedBeside {
+    /// The whole in one word.
+    pub fn outcome(&self) -> Outcome {
+        self.findings.outcome()
+    }
+
+    /// The predicates that your lock breaks more often.
+    pub fn worse(&self) -> Vec<Predicate> {
+        self.findings.comparison.worse()
+    }
+
+    /// For tests: goes on if your lock is no worse than the reference, or better.
+    ///
+    /// # Panics
+    ///
+    /// If it is worse in anything, or if pairs were too few to say, with everything there is to say.
+    pub fn assert_no_worse(&self) {
+        let passes = matches!(self.outcome(), Outcome::NoWorse | Outcome::Better);
+        assert!(passes, "the lock was not found to be as good as the reference\n\n{self}");
+    }
+}
+
+impl fmt::Display for CheckedBeside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.findings.text(&Style::UNICODE))
+    }
+}
