@@ -6,7 +6,7 @@
 //! side like a coin.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -190,7 +190,8 @@ where
     ///
     /// If the code of a lock does not come back.
     pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
-        let mut rest = Surveying { next: 0..self.shared.conditions.len(), survey: Survey::default() };
+        let next = 0..self.shared.conditions.len();
+        let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
         let shared = self.shared.clone();
         let check = panic_hook::current_check();
         let work = move |hand: &Hand<'_>, place: usize| {
@@ -312,21 +313,37 @@ where
     Err(BesideError::CannotExtend { lock: lacks.clone() })
 }
 
-/// Hands out the conditions for the survey.
+/// Hands out the conditions for the survey, some at a time, until they have taken enough.
 struct Surveying {
-    next: std::ops::Range<usize>,
+    next: Range<usize>,
+    /// The first place that is not handed out before all so far are told of.
+    until: usize,
+    told: usize,
     survey: Survey,
 }
+
+/// How many conditions are surveyed before somebody looks at what they took.
+const BATCH: usize = 20;
+/// As many events as the survey may take: of locks whose runs are long, fewer conditions are surveyed.
+const SURVEY_EVENTS: u64 = 2_500_000;
 
 impl Foreman for Surveying {
     type Piece = usize;
     type Done = Option<(usize, Surveyed)>;
 
     fn next(&mut self) -> Option<usize> {
+        if self.next.start == self.until {
+            let is_enough = self.survey.events_in_all() > SURVEY_EVENTS;
+            if self.told < self.until || is_enough {
+                return None;
+            }
+            self.until += BATCH;
+        }
         self.next.next()
     }
 
     fn receive(&mut self, done: Self::Done) -> ControlFlow<()> {
+        self.told += 1;
         if let Some((place, surveyed)) = done {
             self.survey.add(place, surveyed);
         }
@@ -386,8 +403,7 @@ impl<U> Rounds<'_, U> {
         let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
         let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
         for place in self.survey.cheapest_first() {
-            let share = self.survey.share(place, share);
-            let pairs = if self.tells_apart(place) { 4 * share } else { share }.min(left);
+            let pairs = self.weigh(place, self.survey.share(place, share)).min(left);
             left -= pairs;
             let made = self.counted.conditions[place].pairs;
             for block in 0..pairs.div_ceil(BLOCK) {
@@ -398,6 +414,19 @@ impl<U> Rounds<'_, U> {
         }
         self.plan.reverse();
         self.counted.rounds += u32::from(!self.plan.is_empty());
+    }
+
+    /// More pairs where the locks were told apart, fewer where both runs of all pairs were the same: such a condition
+    /// does not exercise what differs.
+    fn weigh(&self, place: usize, share: u64) -> u64 {
+        let Counts { pairs, same, .. } = self.counted.conditions[place];
+        if self.tells_apart(place) {
+            4 * share
+        } else if pairs > 0 && same == pairs {
+            share.div_ceil(4)
+        } else {
+            share
+        }
     }
 
     /// Whether only the first lock broke something in this condition that the reference keeps there.

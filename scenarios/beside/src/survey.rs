@@ -27,6 +27,7 @@ pub struct Survey {
     events: BTreeMap<usize, u64>,
     /// How many runs were made for it.
     pub runs: u64,
+    events_in_all: u64,
 }
 
 /// What the reference did in one condition.
@@ -65,6 +66,7 @@ impl Survey {
     pub(crate) fn add(&mut self, place: usize, surveyed: Surveyed) {
         let Surveyed { runs, events, broken, decided } = surveyed;
         self.runs += runs;
+        self.events_in_all += events;
         self.events.insert(place, events / runs.max(1));
         self.kept.insert(place, decided.difference(&broken).copied().collect());
     }
@@ -72,6 +74,11 @@ impl Survey {
     /// Whether the reference kept a predicate in all runs of a condition.
     pub fn keeps(&self, place: usize, predicate: Predicate) -> bool {
         self.kept.get(&place).is_some_and(|kept| kept.contains(&predicate))
+    }
+
+    /// How much happened in all runs together.
+    pub(crate) fn events_in_all(&self) -> u64 {
+        self.events_in_all
     }
 
     /// The conditions in which the reference could be run.

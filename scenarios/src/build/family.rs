@@ -179,13 +179,14 @@ pub(super) fn member(number: u64, nodes: Nodes, can: Abilities) -> World {
     let mut stream = Stream::new(Seed(number), "family");
     let has_five = number > 0 && stream.below(3) == 0;
     let world = topology(World::new(format!("world {number} of the family")), nodes, has_five);
-    // A call to several nodes costs several times as much.
-    let is_costly = nodes == Nodes::Independent;
+    // A call to several nodes costs several times as much, and so does a long run of nodes that replicate.
+    let is_costly = nodes != Nodes::One;
     if number == 0 {
         let world = world.clients(2, ["acquire", "read", "work 50ms..1500ms", "check", "write", "release"]);
         return with_bounds(world.rounds(2), 4_000, 12_000, is_costly);
     }
-    let ttl_ms = *pick(&LEASES_MS, &mut stream);
+    let longest_ms = if is_costly { 10_000 } else { 30_000 };
+    let ttl_ms = (*pick(&LEASES_MS, &mut stream)).min(longest_ms);
     let clients = (*pick(&CLIENTS, &mut stream)).min(if is_costly { 3 } else { 6 });
     let has_two_locks = stream.below(7) == 0;
     let is_mixed = stream.below(2) == 0;
