@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use doublehold_beside::{Comparison, Found, FUTURES, Group, Outcome, Row};
-use doublehold_history::Predicate;
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::Style;
 use doublehold_render::text;
@@ -195,8 +194,13 @@ impl BesideFindings {
 impl ShownExample {
     /// The run with the first lock, and the same plan with the reference.
     pub fn picture(&self, theirs: &str, style: &Style) -> String {
+        self.picture_with(&self.hints.replay, theirs, style)
+    }
+
+    /// The same with another line to see it again.
+    pub fn picture_with(&self, replay: &str, theirs: &str, style: &Style) -> String {
         let predicate = self.example.wanted.predicate;
-        let mut text = text::render_run(&self.mine, &self.hints.replay, style);
+        let mut text = text::render_run(&self.mine, replay, style);
         text.push('\n');
         text += &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
         text += &text::render_lanes(&self.theirs, style);
@@ -225,13 +229,5 @@ fn difference(interval: Interval) -> String {
             .to_owned()
     } else {
         bound_words(interval.high.max(0.0), Scale::Share)
-    }
-}
-
-/// The predicate of the first picture, if there is one.
-impl BesideFindings {
-    /// What the first picture shows.
-    pub fn shown(&self) -> Option<Predicate> {
-        self.examples.first().map(|shown| shown.example.wanted.predicate)
     }
 }

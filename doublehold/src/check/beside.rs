@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -220,22 +220,28 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
 
     /// Writes the picture and the plan of an example.
     fn write(&self, shown: &ShownExample, theirs: &str) -> Result<ReplayHints, CheckError> {
-        let Some(folder) = &self.check.files else { return Ok(ReplayHints::default()) };
+        let Some(folder) = &self.check.files else {
+            let replay = "run the test again: the same seeds come to the same example".to_owned();
+            return Ok(ReplayHints { replay, ..ReplayHints::default() });
+        };
         let stem = folder.join(self.check.stem(shown.example.shrunk.seed));
         let plan = |report: &Report| {
             Plan::from_report(report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))
         };
-        let picture = shown.picture(theirs, &Style::UNICODE);
         let predicate = shown.example.wanted.predicate;
+        let path = |ending: &str| {
+            let mut path = stem.clone().into_os_string();
+            path.push(format!(".only-{predicate}.{ending}"));
+            PathBuf::from(path)
+        };
+        let replay = format!("doublehold::check::replay(\"{}\", the lock)", path("plan").display());
+        let picture = shown.picture_with(&replay, theirs, &Style::UNICODE);
         let texts = [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
         let mut files = Vec::new();
         for (ending, text) in texts {
-            let mut path = stem.clone().into_os_string();
-            path.push(format!(".only-{predicate}.{ending}"));
-            let written: PathBuf = write(Path::new(&path), &text)?;
-            files.push(written.display().to_string());
+            files.push(write(&path(ending), &text)?.display().to_string());
         }
-        Ok(ReplayHints { files, ..ReplayHints::default() })
+        Ok(ReplayHints { files, replay, ..ReplayHints::default() })
     }
 }
 

@@ -164,16 +164,17 @@ impl Comparison {
         }
     }
 
-    /// The predicates to look for an example of: those that are worse, and then those that only the first lock broke
+    /// The predicates to look for an example of: those that are worse, or else those that only the first lock broke
     /// where the reference keeps them.
     pub fn to_show(&self) -> Vec<Predicate> {
-        let only_mine = |row: &&Row| {
-            let table = row.kept.decided;
-            row.found != Found::Worse && table.only_first > 0 && table.only_second == 0
-        };
-        let mut rest: Vec<&Row> = self.rows.iter().filter(only_mine).collect();
-        rest.sort_by_key(|row| Reverse(row.kept.decided.only_first));
-        self.worse().into_iter().chain(rest.into_iter().map(|row| row.predicate)).collect()
+        let worse = self.worse();
+        if !worse.is_empty() {
+            return worse;
+        }
+        let only_mine = |row: &&Row| row.kept.decided.only_first > 0 && row.kept.decided.only_second == 0;
+        let mut rows: Vec<&Row> = self.rows.iter().filter(only_mine).collect();
+        rows.sort_by_key(|row| Reverse(row.kept.decided.only_first));
+        rows.into_iter().map(|row| row.predicate).collect()
     }
 
     /// The predicates that only the first lock breaks more often, those with the most such pairs first.

@@ -283,7 +283,7 @@ fn shown(
         let prepared = real.prepare(&example.theirs)?;
         let reference = prepared.run(example.shrunk.seed);
         let mut shown = ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
-        let (hints, written) = place.write_beside(&shown, |shown| shown.picture(theirs, &Style::UNICODE));
+        let (hints, written) = place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
         warnings.note(written);
         shown.hints = hints;
         all.push(shown);

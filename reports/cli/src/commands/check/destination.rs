@@ -120,7 +120,7 @@ impl Destination {
     pub(super) fn write_beside(
         &self,
         shown: &ShownExample,
-        picture: impl FnOnce(&ShownExample) -> String,
+        picture: impl FnOnce(&str) -> String,
     ) -> (ReplayHints, Result<(), CliError>) {
         let example = &shown.example;
         let stem = format!("{}-only-{}", self.subject, example.wanted.predicate);
@@ -130,6 +130,7 @@ impl Destination {
             "{} is violated by this lock, and kept by the reference beside it, in {} of {FUTURES} other futures",
             example.wanted.predicate, example.separates
         );
+        let replay = shell::line(["doublehold", "replay", &plan]);
         let mut files = Vec::new();
         let mut write = |what, ending: &str, text: Result<Vec<u8>, CliError>| {
             let (text, name) = (text?, name(ending));
@@ -141,13 +142,13 @@ impl Destination {
             write("the scenario", "toml", Ok(scenario_file::text(&about, &example.shrunk.scenario).into_bytes())),
             write("the plan", "plan", plan_of(&shown.mine.report)),
             write("the reference's plan", "reference.plan", plan_of(&shown.theirs)),
-            write("the picture", "txt", Ok(picture(shown).into_bytes())),
+            write("the picture", "txt", Ok(picture(&replay).into_bytes())),
         ];
         let is_there = |path: &String| files.contains(path);
         let run = scenario_file::command(&scenario, example.shrunk.seed, EngineChoice::default());
         let shown = ReplayHints {
             run: if is_there(&scenario) { run } else { String::new() },
-            replay: if is_there(&plan) { shell::line(["doublehold", "replay", &plan]) } else { String::new() },
+            replay: if is_there(&plan) { replay } else { String::new() },
             files,
         };
         (shown, all.into_iter().collect())
