@@ -151,7 +151,7 @@ where
     if engine.name() != plan.engine {
         return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });
     }
-    let prepared = engine.prepare(&plan.scenario)?;
+    let prepared = QuietPanics::new(engine.prepare(&plan.scenario)?);
     let report = prepared.run(plan.seed);
     let replays = Some(plan.compare_replay(&report));
     Ok(Report { replays, ..report })
