@@ -87,7 +87,7 @@ pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
 pub use self::error::CheckError;
-use self::kept::Kept;
+pub use self::kept::Kept;
 use self::seeds::AskedFor;
 use crate::findings::{self, ReplayHints};
 pub use crate::nondeterminism::Nondeterminism;

@@ -1,8 +1,8 @@
 //! What a check and a run say of a lock that was never granted, and the names of the files that a check writes.
 
 use doublehold::check::{
-    Checked, Client, Count, Existing, Guard, MultiplexedConnection, Predicate, Seed, Tally, Wanted, World,
-    check,
+    Checked, Client, Count, Existing, Guard, Kept, MultiplexedConnection, Predicate, Seed, Tally, Wanted,
+    World, check,
 };
 use redis::RedisResult;
 
@@ -55,7 +55,8 @@ fn a_check_of_which_more_than_one_run_in_a_hundred_is_undecided_is_no_pass() {
         let count = Count { holds: 300 - inconclusive, inconclusive, unsaid, ..Count::default() };
         let tally =
             Tally { runs: 300, grants: 600, predicates: [(Predicate::P1, count)].into(), ..Tally::default() };
-        Checked { world: "a world".to_owned(), lock: "mine", seeds: Seed(1)..=Seed(300), tally, bad: None }
+        let (world, seeds, kept) = ("a world".to_owned(), Seed(1)..=Seed(300), Kept::default());
+        Checked { world, lock: "mine", seeds, tally, bad: None, endless: None, kept }
     };
     assert!(with(0).holds(&[Predicate::P1]) && with(3).holds(&[Predicate::P1]));
     assert!(!with(4).holds(&[Predicate::P1]) && !with(276).holds(&[Predicate::P1]));
