@@ -93,7 +93,7 @@ pub use redis::aio::MultiplexedConnection;
 pub use self::beside::{BesideCheck, CheckedBeside};
 pub use self::checked::{BadRun, Checked};
 pub use self::error::CheckError;
-use self::kept::Kept;
+pub use self::kept::Kept;
 use self::seeds::AskedFor;
 pub use self::white_box::WhiteBox;
 use crate::findings::{self, ReplayHints, RuleFindings};
@@ -161,7 +161,7 @@ where
     if engine.name() != plan.engine {
         return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });
     }
-    let prepared = engine.prepare(&plan.scenario)?;
+    let prepared = QuietPanics::new(engine.prepare(&plan.scenario)?);
     let report = prepared.run(plan.seed);
     let replays = Some(plan.compare_replay(&report));
     Ok(Report { replays, ..report })

@@ -161,9 +161,14 @@ impl ReadyQueue {
         } else {
             self.ordinary.push(runnable);
         }
-        if let Some(waiting) = self.waiting.take() {
-            waiting.wake();
+        if self.waiting.is_some() {
+            self.wake_waiting();
         }
+    }
+
+    #[cold]
+    fn wake_waiting(&mut self) {
+        self.waiting.take().into_iter().for_each(Waker::wake);
     }
 
     /// Whether there is any, for whoever is to be woken when there is.

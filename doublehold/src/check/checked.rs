@@ -32,7 +32,8 @@ pub struct Checked {
     pub white_box: WhiteBox,
     /// What is to be said of a wait without end in the lock's code, if a run was ended in one.
     pub endless: Option<String>,
-    pub(super) kept: Kept,
+    /// The plans that were replayed first, and what would be kept of what was found.
+    pub kept: Kept,
 }
 
 /// A run in which something was violated.

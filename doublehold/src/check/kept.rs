@@ -24,9 +24,9 @@ use doublehold_search::shrink::Target;
 use super::{Check, CheckError};
 use crate::regressions::{self, Written};
 
-/// What a check keeps, and what it kept.
+/// What a check keeps, and what it kept. Nothing by default.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
+pub struct Kept {
     /// Where plans go; nowhere if nothing is to be kept.
     folder: Option<PathBuf>,
     replayed: usize,

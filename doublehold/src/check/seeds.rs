@@ -30,6 +30,9 @@ pub(super) enum AskedFor {
     Time(Duration),
 }
 
+/// Reads what was typed, if it makes sense.
+type Read = fn(&str) -> Option<AskedFor>;
+
 impl AskedFor {
     /// What the environment says.
     ///
@@ -42,7 +45,7 @@ impl AskedFor {
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<AskedFor, CheckError> {
-        let kinds: [(&str, &str, fn(&str) -> Option<AskedFor>); 3] = [
+        let kinds: [(&str, &str, Read); 3] = [
             (SEED, "the number of a seed", |typed| typed.parse().ok().map(AskedFor::One)),
             (SEEDS, "a number of seeds such as 5000, or a range such as 1..=5000", number_or_range),
             (TIME, "a time such as 60s", time),

@@ -52,7 +52,8 @@ fn on_one_node_a_lock_is_a_function_or_a_closure_with_or_without_types() {
         set(redis, format!("{prefix}{}", wanted.resource), client.token()).await
     }));
     let typed = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
-        Ok(set(redis, wanted.resource, client.token()).await?)
+        let held = set(redis, wanted.resource, client.token()).await?;
+        Ok(held)
     };
     assert_granted(Existing::on_one_node("mine", typed));
 }

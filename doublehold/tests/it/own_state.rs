@@ -10,7 +10,8 @@ use doublehold::check::{
     Wanted, When, World, check,
 };
 use doublehold_history::EventKind;
-use doublehold_scenarios::{Engine, OwnLocks, builtin_locks};
+use doublehold_scenarios::scenario::{HostSetup, Role};
+use doublehold_scenarios::{Engine, OwnLocks, Scenario, builtin_locks};
 use redis::RedisResult;
 
 struct Held {
@@ -92,6 +93,28 @@ fn a_process_that_was_restarted_makes_its_state_again() {
     let ids: BTreeSet<&str> =
         tokens.iter().filter(|(who, _)| *who == 0).map(|(_, token)| token.as_str()).collect();
     assert_eq!(ids.len(), 2, "one before the crash, one after: {tokens:?}");
+}
+
+/// Makes all clients threads of one process.
+fn share_process(scenario: &mut Scenario) {
+    let first = scenario.clients[0].host;
+    let process = HostSetup { name: "web".to_owned(), ..scenario.hosts[first.0].clone() };
+    scenario.hosts.insert(first.0, process);
+    if scenario.resource.host >= first {
+        scenario.resource.host.0 += 1;
+    }
+    for client in &mut scenario.clients {
+        client.host.0 += 1;
+        scenario.hosts[client.host.0].role = Role::Thread(first);
+    }
+}
+
+#[test]
+fn the_threads_of_a_process_share_its_state() {
+    let tokens = tokens(&world().with(share_process), 1);
+    let threads: BTreeSet<u32> = tokens.iter().map(|(who, _)| *who).collect();
+    let ids: BTreeSet<&str> = tokens.iter().map(|(_, token)| token.as_str()).collect();
+    assert_eq!((threads.len(), ids.len()), (2, 1), "two threads, one id: {tokens:?}");
 }
 
 #[track_caller]

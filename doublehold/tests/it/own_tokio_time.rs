@@ -229,6 +229,6 @@ fn a_response_timeout_of_redis_rs_comes_to_what_it_does_on_a_socket() {
     assert_eq!(checked.tally.grants, 40, "the connection is as good as before: {checked}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let real = runtime.block_on(on_a_socket());
-    assert_eq!(*found.lock().expect("nobody panics"), [real.clone()]);
+    assert_eq!(*found.lock().expect("nobody panics"), std::slice::from_ref(&real));
     assert_eq!(real, "io true, timeout true, dropped false, then Ok(\"next\")");
 }

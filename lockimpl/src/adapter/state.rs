@@ -22,7 +22,7 @@ pub(super) type StateOf<E> = Arc<dyn Fn(&Client<E>) -> AnyState + Send + Sync>;
 /// Makes the state of a process.
 pub trait MakesState<E>: Send + Sync + 'static {
     #[doc(hidden)]
-    fn state_of(&self) -> Option<Arc<dyn Fn(&Client<E>) -> Arc<dyn Any + Send + Sync> + Send + Sync>>;
+    fn state_of(&self) -> Option<StateOf<E>>;
 }
 
 /// A lock whose processes keep nothing.

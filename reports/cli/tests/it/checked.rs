@@ -1,8 +1,8 @@
 //! What a check and a run say of a lock that was never granted, and the names of the files that a check writes.
 
 use doublehold::check::{
-    Checked, Client, Count, Existing, Guard, MultiplexedConnection, Predicate, Seed, Tally, Wanted, WhiteBox,
-    World, check,
+    Checked, Client, Count, Existing, Guard, Kept, MultiplexedConnection, Predicate, Seed, Tally, Wanted,
+    WhiteBox, World, check,
 };
 use redis::RedisResult;
 
@@ -62,6 +62,8 @@ fn a_check_of_which_more_than_one_run_in_a_hundred_is_undecided_is_no_pass() {
             tally,
             bad: None,
             white_box: WhiteBox::default(),
+            endless: None,
+            kept: Kept::default(),
         }
     };
     assert!(with(0).holds(&[Predicate::P1]) && with(3).holds(&[Predicate::P1]));
