@@ -32,16 +32,16 @@ pub(super) struct TokioTimers {
     began: Instant,
     /// Something was spawned, and nothing is done any more.
     spawned: Cell<bool>,
-    fired: Fired,
+    fired: Arc<AtomicBool>,
 }
 
-/// Whether a timer of tokio's has fired in a run.
+/// Whether a timer of tokio's has fired in a run. None can where there are none, which costs nothing to know.
 #[derive(Clone, Default)]
-pub(in crate::run) struct Fired(Arc<AtomicBool>);
+pub(in crate::run) struct Fired(Option<Arc<AtomicBool>>);
 
 impl Fired {
     pub(in crate::run) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.as_ref().is_some_and(|fired| fired.load(Ordering::Relaxed))
     }
 }
 
@@ -57,7 +57,7 @@ impl TokioTimers {
             let _entered = runtime.enter();
             Instant::now()
         };
-        Some(Rc::new(TokioTimers { runtime, began, spawned: Cell::new(false), fired: Fired::default() }))
+        Some(Rc::new(TokioTimers { runtime, began, spawned: Cell::new(false), fired: Arc::default() }))
     }
 
     /// Lets code of this thread find the runtime.
@@ -67,7 +67,7 @@ impl TokioTimers {
 
     /// Whether one of them has fired.
     pub(super) fn fired(&self) -> Fired {
-        self.fired.clone()
+        Fired(Some(self.fired.clone()))
     }
 
     /// Whether the code under test has spawned something on the runtime.
@@ -84,7 +84,7 @@ impl ExternalTimers for TokioTimers {
         }
         let until = Duration::from_nanos(until.0);
         let due = self.runtime.block_on(pass_time(self.began, until, ready))?;
-        self.fired.0.store(true, Ordering::Relaxed);
+        self.fired.store(true, Ordering::Relaxed);
         Some(SimTime(u64::try_from(due.as_nanos()).unwrap_or(u64::MAX)))
     }
 }
