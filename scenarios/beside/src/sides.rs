@@ -37,17 +37,24 @@ impl<E: Engine> Side<E> {
         known.ok_or_else(|| BesideError::NoSuchLock(self.lock.clone()))
     }
 
-    /// The scenario with this lock in place of its own.
+    /// The scenario with this lock in place of its own. Its faults and the starts of its clients stay as they are, also
+    /// those that wait for a step which this lock lacks: they never strike.
     ///
     /// # Errors
     ///
-    /// If a file that says the same would be refused.
+    /// If a file that says the rest would be refused.
     pub fn in_place_of(&self, scenario: &Scenario) -> Result<Scenario, ScenarioError> {
-        let mut scenario = scenario.clone();
-        scenario.lock.algorithm.clone_from(&self.lock);
-        scenario.lock.switches = self.switches.clone();
-        scenario.expect.clear();
-        scenario.validate_with(self.engine.locks())
+        let mut checked = Scenario { faults: Vec::new(), ..scenario.clone() };
+        checked.lock.algorithm.clone_from(&self.lock);
+        checked.lock.switches = self.switches.clone();
+        checked.expect.clear();
+        checked.clients.iter_mut().for_each(|client| client.start = None);
+        let mut checked = checked.validate_with(self.engine.locks())?;
+        checked.faults.clone_from(&scenario.faults);
+        for (client, with_start) in checked.clients.iter_mut().zip(&scenario.clients) {
+            client.start.clone_from(&with_start.start);
+        }
+        Ok(checked)
     }
 
     /// The scenario of a world in which this lock runs.
