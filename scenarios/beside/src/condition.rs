@@ -44,7 +44,10 @@ pub(crate) fn draw_weather(base: &Weather, number: u64, scenario: &Scenario) -> 
     if number == 0 || lines.is_empty() {
         return weather;
     }
-    let is_chosen = draw_kinds(lines.len(), &mut stream);
+    let mut is_chosen = draw_kinds(lines.len(), &mut stream);
+    if is_chosen.iter().filter(|line| **line).count() <= 2 {
+        choose_what_goes_together(&lines, &mut is_chosen);
+    }
     let chosen = lines.into_iter().zip(is_chosen).filter(|(_, is_chosen)| *is_chosen);
     weather.faults = chosen.map(|(line, _)| draw_line(line, window, ttl, &mut stream)).collect();
     weather
@@ -124,6 +127,17 @@ fn draw_kinds(lines: usize, stream: &mut Stream) -> Vec<bool> {
         _ => is_chosen.iter_mut().for_each(|line| *line = stream.below(2) == 0),
     }
     is_chosen
+}
+
+/// A failover loses what the new master never got: where nodes are promoted, replicas are also cut off.
+fn choose_what_goes_together(lines: &[RandomFault], is_chosen: &mut [bool]) {
+    let is_promotion = |line: &RandomFault| matches!(line.effect, Effect::Promote { .. });
+    let has_promotion = lines.iter().zip(is_chosen.iter()).any(|(line, is)| *is && is_promotion(line));
+    for (line, is_chosen) in lines.iter().zip(is_chosen) {
+        let parts_replicas =
+            matches!(&line.effect, Effect::Cut { way } if way.to.0.iter().any(|to| to == "replicas"));
+        *is_chosen |= has_promotion && parts_replicas;
+    }
 }
 
 /// A line that strikes so often that most runs meet it, for a time that is short or long beside the lease.

@@ -213,7 +213,7 @@ fn groups(candidates: &[Candidate]) -> Vec<Group> {
         *counts.entry(candidate.needs.clone()).or_default() += 1;
     }
     let mut groups: Vec<Group> = counts.into_iter().map(|(needs, pairs)| Group { needs, pairs }).collect();
-    let takes_luck = |group: &Group| group.needs.contains(&"loss");
+    let takes_luck = |group: &Group| group.needs.is_empty() || group.needs.contains(&"loss");
     groups.sort_by_key(|group| (takes_luck(group), Reverse(group.pairs), group.needs.len()));
     groups
 }

@@ -46,6 +46,8 @@ impl Abilities {
 const LEASES_MS: [u64; 7] = [400, 1_000, 2_000, 4_000, 4_000, 10_000, 30_000];
 /// Numbers of clients: contention of two shows most.
 const CLIENTS: [usize; 10] = [1, 2, 2, 2, 2, 3, 3, 3, 4, 6];
+/// Numbers of independent nodes. Of an even number there may be no majority for anybody.
+const QUORUMS: [usize; 8] = [2, 3, 3, 3, 3, 4, 5, 5];
 /// The two locks of members that have more than one.
 const LOCKS: [&str; 2] = ["stock", "orders"];
 
@@ -66,6 +68,8 @@ enum Usage {
     Job,
     /// Extends in the middle of the work.
     Renewed,
+    /// Works for about as long as the lease, and extends only then.
+    RenewedLate,
     /// Extends again and again.
     RenewedOften,
     /// Extends at once, and then works for several leases.
@@ -77,7 +81,7 @@ enum Usage {
 }
 
 /// Each as often as it is listed.
-const USAGES: [Usage; 20] = [
+const USAGES: [Usage; 21] = [
     Usage::Turn,
     Usage::Turn,
     Usage::Turn,
@@ -94,6 +98,7 @@ const USAGES: [Usage; 20] = [
     Usage::Renewed,
     Usage::Renewed,
     Usage::Renewed,
+    Usage::RenewedLate,
     Usage::RenewedOften,
     Usage::RenewedFirst,
     Usage::Tried,
@@ -102,7 +107,10 @@ const USAGES: [Usage; 20] = [
 
 impl Usage {
     fn extends(self) -> bool {
-        matches!(self, Usage::Renewed | Usage::RenewedOften | Usage::RenewedFirst)
+        matches!(
+            self,
+            Usage::Renewed | Usage::RenewedLate | Usage::RenewedOften | Usage::RenewedFirst
+        )
     }
 
     fn draw(stream: &mut Stream, can: Abilities) -> Usage {
@@ -129,6 +137,7 @@ impl Usage {
             Usage::Long => vec!["acquire", "read", &long, "check", "write", "release"],
             Usage::Job => vec!["acquire", "read", &job, "write", "release"],
             Usage::Renewed => vec!["acquire", "read", &half, "extend", &half, "check", "write", "release"],
+            Usage::RenewedLate => vec!["acquire", "read", &long, "extend", &short, "write", "release"],
             Usage::RenewedOften => {
                 vec!["acquire", "read", &half, "extend", &half, "extend", &half, "extend", "check", "write", "release"]
             }
@@ -177,8 +186,8 @@ fn program_of_two(ttl_ms: u64, extends: bool, stream: &mut Stream) -> Vec<String
 /// The member of a family that a number stands for.
 pub(super) fn member(number: u64, nodes: Nodes, can: Abilities) -> World {
     let mut stream = Stream::new(Seed(number), "family");
-    let has_five = number > 0 && stream.below(3) == 0;
-    let world = topology(World::new(format!("world {number} of the family")), nodes, has_five);
+    let quorum = if number == 0 { 3 } else { *pick(&QUORUMS, &mut stream) };
+    let world = topology(World::new(format!("world {number} of the family")), nodes, quorum);
     // A call to several nodes costs several times as much, and so does a long run of nodes that replicate.
     let is_costly = nodes != Nodes::One;
     if number == 0 {
@@ -200,19 +209,24 @@ pub(super) fn member(number: u64, nodes: Nodes, can: Abilities) -> World {
         };
         world = world.client(&format!("c{client}"), program.iter().map(String::as_str));
     }
-    let rounds = if clients == 1 { 5 } else { 1 + stream.below(if is_costly { 2 } else { 3 }) as u32 };
+    // What is short can be done often: a lost reply and what follows from it meet seldom.
+    let is_short = matches!(common, Usage::Short | Usage::AtOnce) && !is_mixed && !has_two_locks;
+    let rounds = match clients {
+        _ if is_short && !is_costly => 12,
+        1 => 5,
+        _ => 1 + stream.below(if is_costly { 2 } else { 3 }) as u32,
+    };
     let bound_ms = ttl_ms * *pick(&[33, 125, 300], &mut stream) / 100 + 500;
     let world = with_bounds(world.rounds(rounds), ttl_ms, bound_ms, is_costly);
     let change = Details::draw(&mut stream, ttl_ms, can, is_costly);
     world.with(move |scenario| change.apply(scenario))
 }
 
-fn topology(world: World, nodes: Nodes, has_five: bool) -> World {
+fn topology(world: World, nodes: Nodes, quorum: usize) -> World {
     match nodes {
         Nodes::One => world.nodes(["A"]),
         Nodes::Replicated => world.nodes(["M", "R1", "R2"]).master("M"),
-        Nodes::Independent if has_five => world.nodes(["A", "B", "C", "D", "E"]),
-        Nodes::Independent => world.nodes(["A", "B", "C"]),
+        Nodes::Independent => world.nodes(["A", "B", "C", "D", "E"].into_iter().take(quorum)),
     }
 }
 
