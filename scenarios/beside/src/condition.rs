@@ -45,8 +45,10 @@ pub(crate) fn draw_weather(base: &Weather, number: u64, scenario: &Scenario) -> 
         return weather;
     }
     let mut is_chosen = draw_kinds(lines.len(), &mut stream);
-    if is_chosen.iter().filter(|line| **line).count() <= 2 {
-        choose_what_goes_together(&lines, &mut is_chosen);
+    let of_failover: Vec<bool> = lines.iter().map(is_of_failover).collect();
+    // A failover loses what the new master never got: that takes both, and is what locks on replicas are about.
+    if scenario.nodes.master.is_some() && stream.below(3) == 0 {
+        is_chosen = of_failover;
     }
     let chosen = lines.into_iter().zip(is_chosen).filter(|(_, is_chosen)| *is_chosen);
     weather.faults = chosen.map(|(line, _)| draw_line(line, window, ttl, &mut stream)).collect();
@@ -129,14 +131,12 @@ fn draw_kinds(lines: usize, stream: &mut Stream) -> Vec<bool> {
     is_chosen
 }
 
-/// A failover loses what the new master never got: where nodes are promoted, replicas are also cut off.
-fn choose_what_goes_together(lines: &[RandomFault], is_chosen: &mut [bool]) {
-    let is_promotion = |line: &RandomFault| matches!(line.effect, Effect::Promote { .. });
-    let has_promotion = lines.iter().zip(is_chosen.iter()).any(|(line, is)| *is && is_promotion(line));
-    for (line, is_chosen) in lines.iter().zip(is_chosen) {
-        let parts_replicas =
-            matches!(&line.effect, Effect::Cut { way } if way.to.0.iter().any(|to| to == "replicas"));
-        *is_chosen |= has_promotion && parts_replicas;
+/// Whether a fault promotes a replica, or keeps replicas from hearing of what is written.
+fn is_of_failover(line: &RandomFault) -> bool {
+    match &line.effect {
+        Effect::Promote { .. } => true,
+        Effect::Cut { way } => way.to.0.iter().any(|to| to == "replicas"),
+        _ => false,
     }
 }
 

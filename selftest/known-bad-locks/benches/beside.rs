@@ -78,6 +78,13 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
     let example = first_example(bad, (&beside, &survey, &counted), &compared(&counted, &[]))?;
     let shown: Vec<Predicate> = example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
     let comparison = compared(&counted, &shown);
+    if std::env::var_os("ROWS").is_some() {
+        for row in &comparison.rows {
+            println!("  {} {:?} kept {:?} rest {:?}", row.predicate, row.found, row.kept.decided, row.rest.decided);
+            let kinds = survey.kinds(beside.conditions(), row.predicate);
+            println!("     survived {:?}", kinds.survived);
+        }
+    }
     Ok(Row {
         worse: comparison.worse(),
         outcome: comparison.outcome().as_str(),
