@@ -64,9 +64,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
+pub use doublehold_beside::Outcome;
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
-pub use doublehold_beside::Outcome;
 pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
@@ -263,6 +263,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// where one client that takes the lock, works, extends and gives back does not come. A mistake of the lock is not
     /// an error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
+        self.refuse_family()?;
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let asked = AskedFor::from_environment()?;
         let seeds = asked.seeds(&self.seeds);
@@ -282,7 +283,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
-        let white_box = self.white_box(&watched, &marked, (*seeds.start(), tally.runs), asked.one().is_some())?;
+        let white_box =
+            self.white_box(&watched, &marked, (*seeds.start(), tally.runs), asked.one().is_some())?;
         let undecided = endless::first_undecided(&tally);
         let endless = undecided.and_then(|seed| endless::waits(self.lock, &prepared.run(seed)));
         if scenario.weather.is_some()

@@ -97,9 +97,19 @@ impl BesideFindings {
             same: self.comparison.same,
             only_mine_panicked: self.comparison.only_mine_panicked,
             survey_runs: self.survey_runs,
-            predicates: self.comparison.rows.iter().map(|row| (row.predicate.as_str(), self.row(row))).collect(),
+            predicates: self
+                .comparison
+                .rows
+                .iter()
+                .map(|row| (row.predicate.as_str(), self.row(row)))
+                .collect(),
             unmet: self.inside.unmet(),
-            rules: self.inside.rules.iter().map(|(rule, pairs)| (rule.as_str(), self.rule(*rule, pairs))).collect(),
+            rules: self
+                .inside
+                .rules
+                .iter()
+                .map(|(rule, pairs)| (rule.as_str(), self.rule(*rule, pairs)))
+                .collect(),
             examples: self.examples.iter().map(JsonExample::new).collect(),
         })
     }

@@ -107,9 +107,8 @@ where
     let _ = tell(Stage::Surveying);
     let survey = beside.survey(&budget)?;
     let survey_took = began.elapsed();
-    let compare = |counted: &Counted, shown: &[Predicate]| {
-        Comparison::new(&survey, counted, &question.asked, shown)
-    };
+    let compare =
+        |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &question.asked, shown);
     let mut looked = 0;
     let mut is_stopped = false;
     let counted = beside.count(&survey, &budget, |counted| {

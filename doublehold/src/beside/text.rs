@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use doublehold_beside::{Comparison, Found, FUTURES, Group, Outcome, Row};
+use doublehold_beside::{Comparison, FUTURES, Found, Group, Outcome, Row};
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::Style;
 use doublehold_render::text;
@@ -69,7 +69,8 @@ impl BesideFindings {
         let heading = ["rule", "found", "only mine", "only theirs", "both", "neither", "more often (95 %)"];
         let row = |row: &Row| {
             let counts = row.kept.decided;
-            let numbers = [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
+            let numbers =
+                [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
             let mut cells =
                 vec![format!("{} {}", row.predicate, row.predicate.name()), row.found.as_str().to_owned()];
             cells.extend(numbers);
@@ -122,18 +123,23 @@ impl BesideFindings {
             let (both, mine, theirs) = (counts.both, counts.only_first, counts.only_second);
             (both > 0).then(|| {
                 let numbers = [both, mine, theirs].map(group_digits);
-                format!("{} ({} both, {} only mine, {} only theirs)", row.predicate, numbers[0], numbers[1], numbers[2])
+                format!(
+                    "{} ({} both, {} only mine, {} only theirs)",
+                    row.predicate, numbers[0], numbers[1], numbers[2]
+                )
             })
         };
         let shared: Vec<String> = self.comparison.rows.iter().filter_map(both).collect();
-        (!shared.is_empty()).then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
+        (!shared.is_empty())
+            .then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
     }
 
     fn example_words(&self, shown: &ShownExample, width: usize) -> String {
         let line = |text: &str, first: &str| wrap(text, first, "    ", width);
         let example = &shown.example;
         let predicate = example.wanted.predicate;
-        let mut text = wrap(&format!("{predicate} is violated by mine, and kept by the reference"), "", "    ", width);
+        let mut text =
+            wrap(&format!("{predicate} is violated by mine, and kept by the reference"), "", "    ", width);
         for cause in causes(&example.shrunk.scenario.faults) {
             text += &line(&cause, "  - ");
         }
@@ -166,13 +172,19 @@ impl BesideFindings {
                 format!("WORSE: mine breaks {} where the reference does not", list(&broken))
             }
             Outcome::Worse if worse.is_empty() => {
-                format!("WORSE: only mine panics, in {} of {}", group_digits(*only_mine_panicked), several(*pairs, "pair"))
+                format!(
+                    "WORSE: only mine panics, in {} of {}",
+                    group_digits(*only_mine_panicked),
+                    several(*pairs, "pair")
+                )
             }
             Outcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
             Outcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
             Outcome::Better => format!("better: the reference breaks {better} where mine does not"),
             Outcome::NoWorse => format!("no worse: {}", self.bound()),
-            Outcome::NotToldApart => "NOT TOLD APART: too few pairs to say more; give it more time".to_owned(),
+            Outcome::NotToldApart => {
+                "NOT TOLD APART: too few pairs to say more; give it more time".to_owned()
+            }
             Outcome::NeverReached => format!(
                 "NEVER REACHED: both runs of all {} were the same; no world here exercises what differs",
                 several(*pairs, "pair")
@@ -202,7 +214,8 @@ impl ShownExample {
         let predicate = self.example.wanted.predicate;
         let mut text = text::render_run(&self.mine, replay, style);
         text.push('\n');
-        text += &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
+        text +=
+            &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
         text += &text::render_lanes(&self.theirs, style);
         text
     }

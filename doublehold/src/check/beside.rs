@@ -9,15 +9,13 @@ use std::time::Duration;
 use doublehold_beside::{Beside, Outcome, Side, Weathers, Worlds};
 use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
-use doublehold_lockimpl::{LockKind, Registry, Switches};
+use doublehold_lockimpl::{LockKind, Nodes, Registry, Switches};
 use doublehold_render::style::Style;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::preset;
-use doublehold_scenarios::{
-    Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks,
-};
+use doublehold_scenarios::{Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
 
@@ -40,6 +38,8 @@ pub struct BesideCheck<E: TakesLocks> {
     check: Check<E>,
     reference: &'static str,
     reference_locks: Registry<SimEnv>,
+    /// The switches of the reference that are set otherwise.
+    switches: Switches,
     pairs: u64,
 }
 
@@ -98,7 +98,30 @@ impl<E: TakesLocks> Check<E> {
     /// ```
     pub fn beside(self, reference: impl LockKind<SimEnv>) -> BesideCheck<E> {
         let name = reference.descriptor().name;
-        BesideCheck { check: self, reference: name, reference_locks: builtin_locks().with(reference), pairs: PAIRS }
+        let reference_locks = builtin_locks().with(reference);
+        let switches = Switches::new();
+        BesideCheck { check: self, reference: name, reference_locks, switches, pairs: PAIRS }
+    }
+
+    /// Checks the lock beside the lock of ours for the same nodes, as careful as its kind can be: `single`, `replicated`
+    /// or `redlock`. For a lock that nobody has repaired yet: the weather is one that such a lock survives.
+    pub fn beside_ours(self) -> BesideCheck<E> {
+        let nodes =
+            self.locks.descriptors().into_iter().find(|lock| lock.name == self.lock).map(|lock| lock.nodes);
+        let careful = Switches::new().with("elapsed_check", true).with("deadline_from", "send");
+        let (reference, switches) = match nodes {
+            Some(Nodes::Independent) => ("redlock", Switches::new().with("token", "attempt")),
+            Some(Nodes::Replicated) => ("replicated", careful),
+            Some(Nodes::One) | None => ("single", careful),
+        };
+        BesideCheck { check: self, reference, reference_locks: builtin_locks(), switches, pairs: PAIRS }
+    }
+}
+
+impl<E: TakesLocks> Check<E> {
+    /// Refuses a family of worlds where nothing stands beside the lock.
+    pub(super) fn refuse_family(&self) -> Result<(), CheckError> {
+        if self.world.is_family() { Err(CheckError::FamilyAlone) } else { Ok(()) }
     }
 }
 
@@ -123,21 +146,24 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     /// As [`Check::run`]; and if the two locks run on other nodes, the reference lacks a step that the program has, or
     /// breaks a rule without any fault.
     pub fn run(self) -> Result<CheckedBeside, CheckError> {
-        let BesideCheck { check, reference, reference_locks, pairs } = &self;
+        let BesideCheck { check, reference, reference_locks, switches, pairs } = &self;
         let mine_title = check.lock.to_owned();
-        let theirs_title =
-            if *reference == check.lock { format!("{reference} (the reference)") } else { (*reference).to_owned() };
+        let theirs_title = if *reference == check.lock {
+            format!("{reference} (the reference)")
+        } else {
+            (*reference).to_owned()
+        };
         let mine = side::<E>(&check.locks, check.lock, &mine_title);
-        let theirs = || side::<E>(reference_locks, reference, &theirs_title);
+        let theirs =
+            || Side { switches: switches.clone(), ..side::<E>(reference_locks, reference, &theirs_title) };
         let (worlds, weathers, first) = self.worlds(&mine)?;
         self.refuse_outside(&first)?;
         let real_mine = E::from_locks(check.locks.clone());
         let beside = Beside::new(mine, theirs(), &worlds, &weathers)?;
         let (question, patience) = (self.question(*pairs)?, check.patience);
         let quiet = QuietPanics::new(real_mine.prepare(&first)?);
-        let found = quiet.hush(|_| {
-            search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(()))
-        })?;
+        let found = quiet
+            .hush(|_| search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(())))?;
         let kept = kept_conditions(&beside, &found.survey, &question.asked);
         let Found { survey, comparison, inside, examples, .. } = found;
         let real_theirs = E::from_locks(reference_locks.clone());
@@ -236,7 +262,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         };
         let replay = format!("doublehold::check::replay(\"{}\", the lock)", path("plan").display());
         let picture = shown.picture_with(&replay, theirs, &Style::UNICODE);
-        let texts = [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
+        let texts =
+            [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
         let mut files = Vec::new();
         for (ending, text) in texts {
             files.push(write(&path(ending), &text)?.display().to_string());

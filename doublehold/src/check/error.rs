@@ -62,6 +62,11 @@ pub enum CheckError {
     /// Something from outside the simulation reaches into runs.
     #[error(transparent)]
     Nondeterminism(#[from] Nondeterminism),
+    /// A family of worlds without a reference: in most of its members every lock breaks something.
+    #[error(
+        "a family of worlds is for a lock beside a reference: say `.beside(reference)`, or `.beside_ours()` for the lock of ours on the same nodes, before `.run()`"
+    )]
+    FamilyAlone,
     /// Two locks cannot be compared.
     #[error(transparent)]
     Beside(#[from] BesideError),

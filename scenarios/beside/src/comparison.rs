@@ -187,7 +187,8 @@ impl Comparison {
 
 fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predicate]) -> Row {
     let tables = |is_kept: bool| {
-        let places = (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
+        let places =
+            (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
         sum(places.map(|place| counted.conditions[place].of(predicate)))
     };
     let (kept, rest) = (tables(true), tables(false));

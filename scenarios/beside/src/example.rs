@@ -134,12 +134,14 @@ where
 
     /// The pairs to look at, from as many conditions as there are, those with the fewest kinds of faults first.
     fn pairs_of(&self, survey: &Survey, counted: &Counted, predicate: Predicate) -> Vec<(usize, Seed)> {
-        let mut places: Vec<usize> = survey.places().filter(|place| survey.keeps(*place, predicate)).collect();
+        let mut places: Vec<usize> =
+            survey.places().filter(|place| survey.keeps(*place, predicate)).collect();
         places.sort_by_key(|place| {
             let table = counted.conditions[*place].of(predicate).decided;
             (self.conditions()[*place].weather.faults.len(), Reverse(table.only_first))
         });
-        let seeds = |place: &usize| counted.conditions[*place].only_mine.get(&predicate).cloned().unwrap_or_default();
+        let seeds =
+            |place: &usize| counted.conditions[*place].only_mine.get(&predicate).cloned().unwrap_or_default();
         let mut found = Vec::new();
         for turn in 0..8 {
             found.extend(places.iter().filter_map(|place| Some((*place, *seeds(place).get(turn)?))));

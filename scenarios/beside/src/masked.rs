@@ -87,7 +87,8 @@ where
 
     fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError> {
         let their_scenario = self.theirs.in_place_of(scenario);
-        let their_scenario = their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
+        let their_scenario =
+            their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
         let theirs = self.theirs.engine.prepare(&their_scenario)?;
         let moved = moved(&theirs, &scenario.faults)?;
         Ok(MaskedPair { mine: self.mine.prepare(scenario)?, theirs, moved, wanted: self.wanted })

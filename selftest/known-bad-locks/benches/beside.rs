@@ -18,7 +18,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use doublehold::check::{LockKind as _, Predicate, World};
-use doublehold_beside::{Beside, BesideError, Budget, Comparison, Counted, Example, Side, Survey, Weathers, Worlds};
+use doublehold_beside::{
+    Beside, BesideError, Budget, Comparison, Counted, Example, Side, Survey, Weathers, Worlds,
+};
 use doublehold_known_bad_locks::{BadLock, Kind, all};
 use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::{OwnLocks, Seed, builtin_locks};
@@ -39,7 +41,8 @@ fn main() -> Result<(), BesideError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_usual = words.iter().any(|word| word == "--usual");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let is_wanted = |bad: &BadLock| wanted.is_empty() || wanted.iter().any(|name| bad.name.contains(name.as_str()));
+    let is_wanted =
+        |bad: &BadLock| wanted.is_empty() || wanted.iter().any(|name| bad.name.contains(name.as_str()));
     let mut rows = Vec::new();
     for bad in all().into_iter().filter(is_wanted) {
         let row = compare(&bad, is_usual)?;
@@ -65,7 +68,8 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
     let budget =
         Budget { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60), pairs: None, first: Seed(1) };
     let survey = beside.survey(&budget)?;
-    let compared = |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &Predicate::ALL, shown);
+    let compared =
+        |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &Predicate::ALL, shown);
     let mut looked = 0;
     let counted = beside.count(&survey, &budget, |counted| {
         let is_late = began.elapsed() >= PATIENCE;
@@ -76,11 +80,15 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
     })?;
     let seconds = began.elapsed().as_secs_f64();
     let example = first_example(bad, (&beside, &survey, &counted), &compared(&counted, &[]))?;
-    let shown: Vec<Predicate> = example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
+    let shown: Vec<Predicate> =
+        example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
     let comparison = compared(&counted, &shown);
     if std::env::var_os("ROWS").is_some() {
         for row in &comparison.rows {
-            println!("  {} {:?} kept {:?} rest {:?}", row.predicate, row.found, row.kept.decided, row.rest.decided);
+            println!(
+                "  {} {:?} kept {:?} rest {:?}",
+                row.predicate, row.found, row.kept.decided, row.rest.decided
+            );
             let kinds = survey.kinds(beside.conditions(), row.predicate);
             println!("     survived {:?}", kinds.survived);
         }

@@ -37,11 +37,14 @@ fn the_page_of_speeds_has_the_workloads_that_the_benchmark_runs() {
 }
 
 #[test]
-fn the_readmes_world_is_that_of_the_example() {
-    let (_, block) = include_str!("../../../../README.md").split_once("```rust\n").expect("a piece of Rust");
-    let (shown, _) = block.split_once("```").expect("the end of the block");
-    let example = include_str!("../../../../examples/own-lock/tests/pauses.rs");
-    assert!(example.contains(shown), "the example has another world than the README:\n{shown}");
+fn the_readmes_pieces_of_rust_are_those_of_the_examples() {
+    let pieces: Vec<&str> = include_str!("../../../../README.md").split("```rust\n").skip(1).collect();
+    let examples = [include_str!("../../../../examples/own-lock/tests/beside.rs")];
+    assert_eq!(pieces.len(), examples.len());
+    for (piece, example) in pieces.into_iter().zip(examples) {
+        let (shown, _) = piece.split_once("```").expect("the end of the block");
+        assert!(example.contains(shown), "the example has another world than the README:\n{shown}");
+    }
 }
 
 #[test]

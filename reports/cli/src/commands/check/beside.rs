@@ -51,7 +51,10 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
     let theirs = typed_reference(reference, arguments.engine)?;
     if mine.lock == theirs.lock && mine.switches == theirs.switches {
         return Err(CliError::Usage {
-            problem: format!("`{}` stands beside itself: the same lock with the same switches", shorten(&mine.title)),
+            problem: format!(
+                "`{}` stands beside itself: the same lock with the same switches",
+                shorten(&mine.title)
+            ),
             hint: "set one of its switches otherwise, or name another lock".to_owned(),
         });
     }
@@ -128,7 +131,8 @@ fn stage_words(stage: &Stage<'_>) -> String {
 
 /// What the survey took, and how many pairs were made a second: to standard error, since no two machines agree.
 fn tell_costs(found: &Found, took: Duration, jobs: NonZeroUsize) {
-    let nanos = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
+    let nanos =
+        |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
     let survey = duration(nanos(found.survey_took));
     let runs = several(found.survey.runs, "run");
     output::inform(&format!("{runs} of the reference alone in {survey}, to know what it keeps where"));
@@ -153,7 +157,8 @@ fn subject(typed: &str, sets: Vec<(String, String)>, engine: EngineChoice) -> Re
     let locks = doublehold_lockimpl::descriptors();
     let known = locks.iter().find(|lock| lock.name == typed);
     let words: Vec<String> = sets.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let title = if words.is_empty() { typed.to_owned() } else { format!("{typed} with {}", words.join(", ")) };
+    let title =
+        if words.is_empty() { typed.to_owned() } else { format!("{typed} with {}", words.join(", ")) };
     let scenario = match known {
         Some(lock) => {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
@@ -175,7 +180,8 @@ fn typed_reference(typed: &str, engine: EngineChoice) -> Result<Subject, CliErro
     let mut words = typed.split_whitespace();
     let name = words.next().ok_or_else(|| CliError::Usage {
         problem: "`--beside` names no lock".to_owned(),
-        hint: "name a lock with its switches, in quotes: `--beside 'single lock.elapsed_check=true'`".to_owned(),
+        hint: "name a lock with its switches, in quotes: `--beside 'single lock.elapsed_check=true'`"
+            .to_owned(),
     })?;
     let sets = words.filter(|word| *word != "--set").map(|word| reference_change(word));
     subject(name, sets.collect::<Result<_, _>>()?, engine)
@@ -223,7 +229,10 @@ fn refuse_other_hosts(mine: &Scenario, theirs: &Scenario) -> Result<(), CliError
         return Ok(());
     }
     Err(CliError::Usage {
-        problem: format!("`{}` and `{}` have other nodes or clients: no run can be the same for both", mine.name, theirs.name),
+        problem: format!(
+            "`{}` and `{}` have other nodes or clients: no run can be the same for both",
+            mine.name, theirs.name
+        ),
         hint: "name a scenario with the same hosts, or only its lock with its switches".to_owned(),
     })
 }
@@ -260,9 +269,13 @@ fn question(arguments: &Arguments, worlds: &Worlds) -> Question {
 
 fn worlds_words(worlds: &Worlds, weathers: &Weathers, conditions: usize) -> String {
     match (worlds, weathers) {
-        (Worlds::Family(_), Weathers::Drawn(_)) => format!("{conditions} worlds of the family, each under a weather of its own"),
+        (Worlds::Family(_), Weathers::Drawn(_)) => {
+            format!("{conditions} worlds of the family, each under a weather of its own")
+        }
         (Worlds::Family(_), Weathers::Fixed(_)) => format!("{conditions} worlds of the family"),
-        (Worlds::One(scenario), Weathers::Drawn(_)) => format!("`{}` under {conditions} weathers", scenario.name),
+        (Worlds::One(scenario), Weathers::Drawn(_)) => {
+            format!("`{}` under {conditions} weathers", scenario.name)
+        }
         (Worlds::One(scenario), Weathers::Fixed(_)) => format!("`{}`", scenario.name),
     }
 }
@@ -282,8 +295,10 @@ fn shown(
         let mine = explain_in_time(std::sync::Arc::new(prepared), report, PATIENCE);
         let prepared = real.prepare(&example.theirs)?;
         let reference = prepared.run(example.shrunk.seed);
-        let mut shown = ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
-        let (hints, written) = place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
+        let mut shown =
+            ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
+        let (hints, written) =
+            place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
         warnings.note(written);
         shown.hints = hints;
         all.push(shown);

@@ -40,10 +40,13 @@ pub(super) fn beside_xml(findings: &BesideFindings) -> Result<String, SerializeE
                 status.set_message(beside_message(findings, row));
                 status
             }
-            Found::Better | Found::NoWorse(_) if outcome != Outcome::NeverReached => TestCaseStatus::success(),
+            Found::Better | Found::NoWorse(_) if outcome != Outcome::NeverReached => {
+                TestCaseStatus::success()
+            }
             _ => {
                 let mut status = TestCaseStatus::skipped();
-                let word = if outcome == Outcome::NeverReached { outcome.as_str() } else { row.found.as_str() };
+                let word =
+                    if outcome == Outcome::NeverReached { outcome.as_str() } else { row.found.as_str() };
                 status.set_message(word);
                 status
             }
