@@ -86,7 +86,6 @@ pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Se
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
-use doublehold_search::rules::{ask_many, asked_of};
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
@@ -96,7 +95,7 @@ pub use self::error::CheckError;
 pub use self::kept::Kept;
 use self::seeds::AskedFor;
 pub use self::white_box::WhiteBox;
-use crate::findings::{self, ReplayHints, RuleFindings};
+use crate::findings::{self, ReplayHints};
 use crate::marks::Marked;
 pub use crate::nondeterminism::Nondeterminism;
 use crate::nondeterminism::{self, Watched};
@@ -315,26 +314,6 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         }
         let world = self.world.name().to_owned();
         Ok(Checked { world, lock: self.lock, seeds, tally, bad, white_box, endless, kept })
-    }
-
-    /// Asks white-box rules of the first of so many runs, which were made from this seed on.
-    fn white_box<P: Prepared + 'static>(
-        &self,
-        prepared: &Arc<P>,
-        marked: &Marked<P>,
-        (first, runs): (Seed, u64),
-        is_one: bool,
-    ) -> Result<WhiteBox, CheckError> {
-        let last = first.0.saturating_add(asked_of(runs).saturating_sub(1));
-        // One run that somebody wants to see need not come everywhere.
-        let expected = if is_one { &[] } else { &self.marks[..] };
-        Ok(WhiteBox {
-            rules: RuleFindings {
-                tally: ask_many(prepared, &Many::new(first..=Seed(last), self.patience))?,
-                asked: self.rules.clone(),
-            },
-            marks: marked.marks(expected),
-        })
     }
 
     /// The result of a check whose first runs did not end.

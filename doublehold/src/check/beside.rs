@@ -69,9 +69,9 @@ impl<E: TakesLocks> Check<E> {
     ///         self.token.clone().into()
     ///     }
     ///     async fn release(mut self) -> redis::RedisResult<bool> {
-    ///         let same = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
-    ///         let any = "return redis.call('DEL', KEYS[1])";
-    ///         let script = redis::Script::new(if self.compares { same } else { any });
+    ///         let delete = "return redis.call('DEL', KEYS[1])";
+    ///         let same = format!("if redis.call('GET', KEYS[1]) == ARGV[1] then {delete} end return 0");
+    ///         let script = redis::Script::new(if self.compares { &same } else { delete });
     ///         script.key(&self.key).arg(&self.token).invoke_async(&mut self.redis).await
     ///     }
     /// }
@@ -103,8 +103,8 @@ impl<E: TakesLocks> Check<E> {
         BesideCheck { check: self, reference: name, reference_locks, switches, pairs: PAIRS }
     }
 
-    /// Checks the lock beside the lock of ours for the same nodes, as careful as its kind can be: `single`, `replicated`
-    /// or `redlock`. For a lock that nobody has repaired yet: the weather is one that such a lock survives.
+    /// Checks the lock beside the lock of ours for the same nodes, as careful as its kind can be: `single`,
+    /// `replicated` or `redlock`. For a lock that nobody has repaired yet: such a lock survives the weather.
     pub fn beside_ours(self) -> BesideCheck<E> {
         let nodes =
             self.locks.descriptors().into_iter().find(|lock| lock.name == self.lock).map(|lock| lock.nodes);

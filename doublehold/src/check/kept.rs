@@ -2,7 +2,7 @@
 //! seed from then on.
 //!
 //! A check by itself writes none. Whoever counts what a bad lock does wrong expects it, and a folder full of plans
-//! would tell nobody anything; [`Checked::assert_holds`](super::Checked::assert_holds) is where a violation is a failure.
+//! would tell nobody anything. A violation is a failure in [`Checked::assert_holds`](super::Checked::assert_holds).
 //!
 //! Does not model plans of another engine, which is another check's.
 

@@ -4,6 +4,8 @@
 //! fast, so that the result is the same on any number of threads. A condition in which only the first lock broke what
 //! the reference keeps gets more pairs: of two locks that are alike, each pair that tells them apart still takes either
 //! side like a coin.
+//!
+//! Decision: "Pairs go where the locks differ" (docs/decisions/search.md).
 
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};

@@ -2,8 +2,7 @@
 //!
 //! A pair in which only the first lock breaks a rule may be luck of timing: the two send different messages, and a
 //! fault that strikes a moment later would have hit the other. So an example must separate the locks in [`FUTURES_MIN`]
-//! of [`FUTURES`] other futures: other seeds, half of them with other delays. They are not among the seeds that shrinking
-//! looks at.
+//! of [`FUTURES`] other futures: other seeds, half of them with other delays. Shrinking looks at none of these seeds.
 //!
 //! Before that, the first such pairs are grouped by the kinds of faults without which they are gone, so that the
 //! example is of the group that comes most often.

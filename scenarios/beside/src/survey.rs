@@ -2,6 +2,8 @@
 //!
 //! These seeds are never those of a comparison. Otherwise chance would favour the reference: conditions in which it
 //! happened to break nothing would be those that are counted.
+//!
+//! Decision: "A rule is compared where the reference keeps it" (docs/decisions/search.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -38,6 +38,7 @@ use doublehold_text::shell;
 use doublehold_text::suggest;
 use doublehold_text::{clean, list, shorten};
 
+use self::beside::BesideOptions;
 use self::destination::Destination;
 use self::part::{PartOptions, Runs};
 use self::search::Counted;
@@ -68,12 +69,8 @@ pub(crate) struct Arguments {
     /// A lock (see `locks`), which is tried in the usual world of its kind, or a scenario or its file
     #[arg(value_name = "LOCK|NAME|FILE")]
     subject: String,
-    /// What only LOCK does, and a reference does not: a lock with its switches, in quotes, or a scenario
-    #[arg(long, value_name = "REFERENCE")]
-    beside: Option<String>,
-    /// Beside a reference, where both run: `family` (worlds that differ), `usual`, or a scenario [default: family]
-    #[arg(long, value_name = "WORLD", requires = "beside")]
-    world: Option<String>,
+    #[command(flatten)]
+    reference: BesideOptions,
     /// Random faults: a preset (see `weather`) or a file [default: the scenario's own, or cloud]
     #[arg(long, value_name = "WEATHER|FILE")]
     weather: Option<String>,
@@ -114,7 +111,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    if let Some(reference) = &arguments.beside {
+    if let Some(reference) = &arguments.reference.beside {
         return beside::execute(arguments, reference);
     }
     refuse_more_than_seeds(arguments)?;
@@ -390,8 +387,7 @@ impl Arguments {
     fn question(&self) -> String {
         let search = self.search.question();
         let mut line = vec!["doublehold", "check", &self.subject];
-        line.extend(self.beside.iter().flat_map(|reference| ["--beside", reference]));
-        line.extend(self.world.iter().flat_map(|world| ["--world", world]));
+        line.extend(self.reference.typed());
         line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
         line.extend(search.iter().map(String::as_str));
         line.extend(self.engine.options());

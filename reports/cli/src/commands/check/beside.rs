@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use doublehold::beside::{self, BesideFindings, Found, Question, ShownExample, Stage};
 use doublehold::findings::ReplayHints;
 use doublehold_beside::{Beside, Example, Outcome, Side, Weathers, Worlds};
@@ -35,6 +36,25 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const FAMILY: &str = "family";
 /// The word for the world of a lock that has one.
 const USUAL: &str = "usual";
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(super) struct BesideOptions {
+    /// What only LOCK does, and a reference does not: a lock with its switches, in quotes, or a scenario
+    #[arg(long, value_name = "REFERENCE")]
+    pub(super) beside: Option<String>,
+    /// Beside a reference, where both run: `family` (worlds that differ), `usual`, or a scenario [default: family]
+    #[arg(long, value_name = "WORLD", requires = "beside")]
+    world: Option<String>,
+}
+
+impl BesideOptions {
+    /// The options as they are typed.
+    pub(super) fn typed(&self) -> impl Iterator<Item = &str> {
+        let beside = self.beside.iter().flat_map(|reference| ["--beside", reference]);
+        beside.chain(self.world.iter().flat_map(|world| ["--world", world]))
+    }
+}
 
 /// One of the two locks, as it was typed: what it is and where it runs.
 struct Subject {
@@ -209,7 +229,7 @@ fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<Wor
         let world = lock.map_or_else(World::family, World::usual).scenario(&mine.lock, locks.clone())?;
         Ok(Worlds::One(Box::new(world)))
     };
-    match (arguments.world.as_deref(), &mine.scenario) {
+    match (arguments.reference.world.as_deref(), &mine.scenario) {
         (None, Some(scenario)) => Ok(Worlds::One(Box::new(scenario.clone()))),
         (None | Some(FAMILY), _) => Ok(Worlds::Family(World::family())),
         (Some(USUAL), _) => usual(),
