@@ -84,8 +84,11 @@ pub(crate) struct Shared<A: Engine, B: Engine> {
     pub(crate) mine: Side<A>,
     pub(crate) theirs: Side<B>,
     pub(crate) conditions: Vec<Condition>,
-    pairs: Vec<OnceLock<Option<Pair<A::Prepared, B::Prepared>>>>,
+    pairs: Vec<PreparedOnce<A, B>>,
 }
+
+/// A condition that is prepared when somebody asks for it; `None` if it cannot be run with both locks.
+type PreparedOnce<A, B> = OnceLock<Option<Pair<<A as Engine>::Prepared, <B as Engine>::Prepared>>>;
 
 impl<A, B> Shared<A, B>
 where

@@ -75,7 +75,7 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
         let is_late = began.elapsed() >= PATIENCE;
         let is_new = counted.rounds > looked;
         looked = counted.rounds;
-        let is_told = is_new && compared(counted, &[]).worse().first().is_some();
+        let is_told = is_new && !compared(counted, &[]).worse().is_empty();
         if is_late || is_told { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let seconds = began.elapsed().as_secs_f64();
@@ -83,16 +83,6 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
     let shown: Vec<Predicate> =
         example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
     let comparison = compared(&counted, &shown);
-    if std::env::var_os("ROWS").is_some() {
-        for row in &comparison.rows {
-            println!(
-                "  {} {:?} kept {:?} rest {:?}",
-                row.predicate, row.found, row.kept.decided, row.rest.decided
-            );
-            let kinds = survey.kinds(beside.conditions(), row.predicate);
-            println!("     survived {:?}", kinds.survived);
-        }
-    }
     Ok(Row {
         worse: comparison.worse(),
         outcome: comparison.outcome().as_str(),

@@ -203,7 +203,7 @@ fn typed_reference(typed: &str, engine: EngineChoice) -> Result<Subject, CliErro
         hint: "name a lock with its switches, in quotes: `--beside 'single lock.elapsed_check=true'`"
             .to_owned(),
     })?;
-    let sets = words.filter(|word| *word != "--set").map(|word| reference_change(word));
+    let sets = words.filter(|word| *word != "--set").map(reference_change);
     subject(name, sets.collect::<Result<_, _>>()?, engine)
 }
 
