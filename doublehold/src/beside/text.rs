@@ -224,9 +224,12 @@ impl ShownExample {
 /// `12 of 20 such pairs need a pause, 3 need a cut and a loss`.
 fn groups(groups: &[Group]) -> String {
     let all: usize = groups.iter().map(|group| group.pairs).sum();
-    let of = |group: &Group| match &group.needs[..] {
-        [] => format!("{} need no single kind of fault", group.pairs),
-        needs => format!("{} need {}", group.pairs, list(needs)),
+    let of = |group: &Group| {
+        let needs = if group.pairs == 1 { "needs" } else { "need" };
+        match &group.needs[..] {
+            [] => format!("{} {needs} no single kind of fault", group.pairs),
+            kinds => format!("{} {needs} {}", group.pairs, list(kinds)),
+        }
     };
     let shown: Vec<String> = groups.iter().take(4).map(of).collect();
     format!("of {} that only mine breaks, {}", several(all as u64, "pair"), shown.join("; "))
