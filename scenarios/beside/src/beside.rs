@@ -27,8 +27,8 @@ use crate::pair::Pair;
 use crate::sides::Side;
 use crate::survey::{Survey, Surveyed};
 
-/// The seed after which the survey's seeds come: none of them is a seed of a comparison.
-const SURVEY_SEEDS: u64 = 1 << 40;
+/// Where the survey's seeds begin, and where they do if a comparison begins near there: none of them is one of its.
+const SURVEY_SEEDS: [u64; 2] = [1 << 40, 1 << 38];
 /// How many runs without faults a reference must come through.
 const CALM_RUNS: u64 = 3;
 /// How many pairs a thread makes at a time.
@@ -47,7 +47,7 @@ const OF_WORLD: u64 = 60;
 pub enum Worlds {
     /// In members of this family.
     Family(World),
-    /// In this one, with the first lock.
+    /// In this one, whatever lock it names.
     One(Box<Scenario>),
 }
 
@@ -132,7 +132,7 @@ where
             Worlds::One(scenario) => {
                 refuse_to_extend(scenario, &mine, &theirs)?;
                 theirs.in_place_of(scenario)?;
-                of_world(scenario, weathers)
+                of_world(&mine.in_place_of(scenario)?, weathers)
             }
         };
         let pairs = conditions.iter().map(|_| OnceLock::new()).collect();
@@ -190,6 +190,7 @@ where
     ///
     /// If the code of a lock does not come back.
     pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
+        let first = SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)];
         let next = 0..self.shared.conditions.len();
         let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
         let shared = self.shared.clone();
@@ -198,7 +199,7 @@ where
             check.clone().hush(|| {
                 let pair = shared.pair(place)?;
                 let mut surveyed = Surveyed::new();
-                for seed in (SURVEY_SEEDS..).map(Seed) {
+                for seed in (first..).map(Seed) {
                     if surveyed.is_enough() {
                         break;
                     }

@@ -25,6 +25,8 @@ mod masked;
 mod pair;
 mod sides;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{PrepareError, ScenarioError};

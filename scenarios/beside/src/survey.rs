@@ -63,6 +63,14 @@ impl Surveyed {
 }
 
 impl Survey {
+    /// One that kept these, in a run of one event each.
+    #[cfg(test)]
+    pub(crate) fn from_kept<const N: usize>(kept: [(usize, Vec<Predicate>); N]) -> Survey {
+        let events = kept.iter().map(|(place, _)| (*place, 1)).collect();
+        let kept = kept.into_iter().map(|(place, kept)| (place, kept.into_iter().collect())).collect();
+        Survey { kept, events, ..Survey::default() }
+    }
+
     pub(crate) fn add(&mut self, place: usize, surveyed: Surveyed) {
         let Surveyed { runs, events, broken, decided } = surveyed;
         self.runs += runs;
