@@ -3,12 +3,14 @@
 
 use std::ops::ControlFlow;
 
-use doublehold_beside::{Budget, Comparison, Found, Outcome};
-use doublehold_history::Predicate;
+use doublehold_beside::{Beside, Budget, Comparison, Condition, Found, Outcome, Weathers, Worlds};
+use doublehold_history::{FencingCheck, Predicate};
 use doublehold_scenarios::Seed;
+use doublehold_scenarios::build::World;
+use doublehold_scenarios::weather::preset;
 use doublehold_statistics::Paired;
 
-use crate::kit::{TWO_TURNS, budget, compare, count, in_world};
+use crate::kit::{TWO_TURNS, budget, compare, count, in_world, side};
 
 /// TWO_TURNS, where pauses are seldom: the reference breaks P1 in about one of twenty runs.
 fn seldom() -> String {
@@ -72,4 +74,16 @@ fn what_the_reference_breaks_alone_is_not_asked_where_it_broke_it_before() {
     assert_eq!(p1.found, Found::NotAsked, "both break it alike");
     let p2 = row(Predicate::P2);
     assert!(both.0.keeps(0, Predicate::P2) && p2.found == Found::Worse, "{p2:?}");
+}
+
+/// Without its switches a lock that gives numbers gives none, and is refused in every world whose resource checks them.
+#[test]
+fn a_family_has_worlds_for_locks_whose_numbers_a_switch_turns_on() {
+    let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
+    let (mine, theirs) = (side("single fencing=true release=plain-delete"), side("single fencing=true"));
+    let beside =
+        Beside::new(mine, theirs, &Worlds::Family(World::family()), &cloud).expect("they go together");
+    let checks = |it: &&Condition| it.scenario.resource.rules.fencing != FencingCheck::Off;
+    let checking = beside.conditions().iter().filter(checks).count();
+    assert!(beside.conditions().len() > 150 && checking > 50, "{checking} of {}", beside.conditions().len());
 }
