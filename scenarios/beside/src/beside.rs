@@ -6,7 +6,7 @@
 //! side like a coin.
 
 use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeFrom};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -41,6 +41,11 @@ const ROUND_MAX: u64 = 64;
 const OF_FAMILY: u64 = 160;
 /// How many weathers are drawn for one world.
 const OF_WORLD: u64 = 60;
+
+/// The seeds of a survey: none of them is one of the comparison's.
+pub(crate) fn survey_seeds(budget: &Budget) -> RangeFrom<u64> {
+    SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)]..
+}
 
 /// Where both locks run.
 #[derive(Clone, Debug)]
@@ -144,7 +149,7 @@ where
         &self.shared.conditions
     }
 
-    pub(crate) fn shared(&self) -> &Shared<A, B> {
+    pub(crate) fn shared(&self) -> &Arc<Shared<A, B>> {
         &self.shared
     }
 
@@ -190,7 +195,7 @@ where
     ///
     /// If the code of a lock does not come back.
     pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
-        let first = SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)];
+        let seeds = survey_seeds(budget);
         let next = 0..self.shared.conditions.len();
         let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
         let shared = self.shared.clone();
@@ -199,12 +204,12 @@ where
             check.clone().hush(|| {
                 let pair = shared.pair(place)?;
                 let mut surveyed = Surveyed::new();
-                for seed in (first..).map(Seed) {
+                for seed in seeds.clone().map(Seed) {
                     if surveyed.is_enough() {
                         break;
                     }
                     hand.begins(seed);
-                    surveyed.add(&pair.judge_theirs(seed, pair.faults(seed)));
+                    surveyed.add(&pair.judge_theirs(seed, pair.survey_faults(seed)));
                 }
                 Some((place, surveyed))
             })

@@ -21,6 +21,7 @@ mod condition;
 mod count;
 mod example;
 mod inside;
+mod kept;
 mod masked;
 mod pair;
 mod sides;

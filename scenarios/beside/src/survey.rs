@@ -63,12 +63,17 @@ impl Surveyed {
 }
 
 impl Survey {
-    /// One that kept these, in a run of one event each.
-    #[cfg(test)]
-    pub(crate) fn from_kept<const N: usize>(kept: [(usize, Vec<Predicate>); N]) -> Survey {
-        let events = kept.iter().map(|(place, _)| (*place, 1)).collect();
-        let kept = kept.into_iter().map(|(place, kept)| (place, kept.into_iter().collect())).collect();
+    /// One that took no runs.
+    pub(crate) fn from_parts(
+        kept: BTreeMap<usize, BTreeSet<Predicate>>,
+        events: BTreeMap<usize, u64>,
+    ) -> Survey {
         Survey { kept, events, ..Survey::default() }
+    }
+
+    /// What was kept where, and how much happens there.
+    pub(crate) fn parts(&self) -> (&BTreeMap<usize, BTreeSet<Predicate>>, &BTreeMap<usize, u64>) {
+        (&self.kept, &self.events)
     }
 
     pub(crate) fn add(&mut self, place: usize, surveyed: Surveyed) {

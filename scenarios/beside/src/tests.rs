@@ -1,5 +1,6 @@
 //! Parts of a comparison by themselves: words from counts made by hand, and the futures of an example.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
@@ -46,13 +47,19 @@ impl ByHand {
     }
 
     fn compare(&self) -> Comparison {
-        let survey = Survey::from_kept([(0, Predicate::ALL.to_vec()), (1, Vec::new())]);
+        let survey = survey();
         Comparison::new(&survey, &self.counted(), &Predicate::ALL, &[])
     }
 
     fn found(&self, predicate: Predicate) -> Found {
         self.compare().rows.iter().find(|row| row.predicate == predicate).expect("all are asked").found
     }
+}
+
+/// A survey that kept all predicates in the first condition and none in the second.
+fn survey() -> Survey {
+    let kept = [(0, Predicate::ALL.into_iter().collect()), (1, BTreeSet::new())];
+    Survey::from_parts(kept.into(), [(0, 1), (1, 1)].into())
 }
 
 const NONE: [u64; 3] = [0; 3];
@@ -120,7 +127,7 @@ fn pairs_that_are_all_the_same_never_reached_what_differs() {
 
 #[test]
 fn an_example_that_convinces_and_a_panic_are_worse() {
-    let survey = Survey::from_kept([(0, Predicate::ALL.to_vec()), (1, Vec::new())]);
+    let survey = survey();
     let mut counted = ByHand::new(&[(Predicate::P2, [2, 0, 0], NONE)]).counted();
     let of = |counted: &Counted, shown: &[Predicate]| {
         Comparison::new(&survey, counted, &Predicate::ALL, shown).outcome()

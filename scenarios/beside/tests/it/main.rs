@@ -3,6 +3,7 @@
 //! One binary, since each links all that a run needs.
 
 mod determinism;
+mod kept;
 mod kit;
 mod model;
 mod never_reached;
