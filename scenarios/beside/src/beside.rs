@@ -8,7 +8,7 @@
 //! Decision: "Pairs go where the locks differ" (docs/decisions/search.md).
 
 use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeFrom};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ use crate::pair::Pair;
 use crate::sides::Side;
 use crate::survey::{Survey, Surveyed};
 
-/// The seed after which the survey's seeds come: none of them is a seed of a comparison.
-const SURVEY_SEEDS: u64 = 1 << 40;
+/// Where the survey's seeds begin, and where they do if a comparison begins near there: none of them is one of its.
+const SURVEY_SEEDS: [u64; 2] = [1 << 40, 1 << 38];
 /// How many runs without faults a reference must come through.
 const CALM_RUNS: u64 = 3;
 /// How many pairs a thread makes at a time.
@@ -44,12 +44,17 @@ const OF_FAMILY: u64 = 160;
 /// How many weathers are drawn for one world.
 const OF_WORLD: u64 = 60;
 
+/// The seeds of a survey: none of them is one of the comparison's.
+pub(crate) fn survey_seeds(budget: &Budget) -> RangeFrom<u64> {
+    SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)]..
+}
+
 /// Where both locks run.
 #[derive(Clone, Debug)]
 pub enum Worlds {
     /// In members of this family.
     Family(World),
-    /// In this one, with the first lock.
+    /// In this one, whatever lock it names.
     One(Box<Scenario>),
 }
 
@@ -137,7 +142,7 @@ where
             Worlds::One(scenario) => {
                 refuse_to_extend(scenario, &mine, &theirs)?;
                 theirs.in_place_of(scenario)?;
-                of_world(scenario, weathers)
+                of_world(&mine.in_place_of(scenario)?, weathers)
             }
         };
         let pairs = conditions.iter().map(|_| OnceLock::new()).collect();
@@ -149,7 +154,7 @@ where
         &self.shared.conditions
     }
 
-    pub(crate) fn shared(&self) -> &Shared<A, B> {
+    pub(crate) fn shared(&self) -> &Arc<Shared<A, B>> {
         &self.shared
     }
 
@@ -195,6 +200,7 @@ where
     ///
     /// If the code of a lock does not come back.
     pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
+        let seeds = survey_seeds(budget);
         let next = 0..self.shared.conditions.len();
         let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
         let shared = self.shared.clone();
@@ -203,12 +209,12 @@ where
             check.clone().hush(|| {
                 let pair = shared.pair(place)?;
                 let mut surveyed = Surveyed::new();
-                for seed in (SURVEY_SEEDS..).map(Seed) {
+                for seed in seeds.clone().map(Seed) {
                     if surveyed.is_enough() {
                         break;
                     }
                     hand.begins(seed);
-                    surveyed.add(&pair.judge_theirs(seed, pair.faults(seed)));
+                    surveyed.add(&pair.judge_theirs(seed, pair.survey_faults(seed)));
                 }
                 Some((place, surveyed))
             })

@@ -259,7 +259,7 @@ where
 }
 
 /// In how many other futures only the first lock breaks it.
-fn separated_futures<A, B>(masked: &Masked<'_, A, B>, shrunk: &Shrunk) -> Result<u64, BesideError>
+pub(crate) fn separated_futures<A, B>(masked: &Masked<'_, A, B>, shrunk: &Shrunk) -> Result<u64, BesideError>
 where
     A: Engine<Prepared: Stepped>,
     B: Engine<Prepared: Stepped>,

@@ -21,10 +21,13 @@ mod condition;
 mod count;
 mod example;
 mod inside;
+mod kept;
 mod masked;
 mod pair;
 mod sides;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{PrepareError, ScenarioError};

@@ -27,6 +27,7 @@ pub(crate) struct Pair<M, T> {
     pub(crate) mine: M,
     pub(crate) theirs: T,
     climate: Climate,
+    survey_climate: Climate,
 }
 
 impl<M: Stepped, T: Stepped> Pair<M, T> {
@@ -43,13 +44,21 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
         let calm = Scenario { weather: None, ..scenario.clone() };
         let their_scenario = theirs.in_place_of(&calm)?;
         let (mine, theirs) = (mine.engine.prepare(&calm)?, theirs.engine.prepare(&their_scenario)?);
-        let steps = common_steps(mine.steps(SURVEYED), theirs.steps(SURVEYED));
-        Ok(Pair { climate: Climate::new(weather, &calm, &steps), mine, theirs })
+        let their_steps = theirs.steps(SURVEYED);
+        let survey_climate = Climate::new(weather, &their_scenario, &their_steps);
+        let steps = common_steps(mine.steps(SURVEYED), their_steps);
+        Ok(Pair { climate: Climate::new(weather, &calm, &steps), survey_climate, mine, theirs })
     }
 
     /// The faults of the runs from a seed, those of the scenario included.
     pub(crate) fn faults(&self, seed: Seed) -> Vec<Fault> {
         [self.mine.scenario().faults.clone(), self.climate.draw(seed)].concat()
+    }
+
+    /// The faults of the reference's own runs: they strike at its steps, also at those that the first lock lacks, so that
+    /// a survey is the same beside any lock.
+    pub(crate) fn survey_faults(&self, seed: Seed) -> Vec<Fault> {
+        [self.theirs.scenario().faults.clone(), self.survey_climate.draw(seed)].concat()
     }
 
     pub(crate) fn judge_mine(&self, seed: Seed, faults: Vec<Fault>) -> Summary {

@@ -63,8 +63,13 @@ impl<E: Engine> Side<E> {
     ///
     /// If a file that says the same would be refused.
     pub fn scenario(&self, world: &World) -> Result<Scenario, ScenarioError> {
-        let scenario = world.scenario(&self.lock, self.engine.locks())?;
-        if self.switches == Switches::new() { Ok(scenario) } else { self.in_place_of(&scenario) }
+        let mut world = world.clone();
+        if self.switches != Switches::new() {
+            // Before it is checked: a switch may be what makes the lock fit the world.
+            let switches = self.switches.clone();
+            world = world.with(move |scenario| scenario.lock.switches = switches.clone());
+        }
+        world.scenario(&self.lock, self.engine.locks())
     }
 
     /// What the lock can do, as one client alone finds out in a run without faults.

@@ -65,6 +65,19 @@ impl Surveyed {
 }
 
 impl Survey {
+    /// One that took no runs.
+    pub(crate) fn from_parts(
+        kept: BTreeMap<usize, BTreeSet<Predicate>>,
+        events: BTreeMap<usize, u64>,
+    ) -> Survey {
+        Survey { kept, events, ..Survey::default() }
+    }
+
+    /// What was kept where, and how much happens there.
+    pub(crate) fn parts(&self) -> (&BTreeMap<usize, BTreeSet<Predicate>>, &BTreeMap<usize, u64>) {
+        (&self.kept, &self.events)
+    }
+
     pub(crate) fn add(&mut self, place: usize, surveyed: Surveyed) {
         let Surveyed { runs, events, broken, decided } = surveyed;
         self.runs += runs;

@@ -178,7 +178,12 @@ impl Folder {
 
     /// The names of all that is in it, in order.
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.at()).expect("the folder is there");
+        self.names_in(".")
+    }
+
+    /// The names of all that is in a folder of it, in order.
+    pub(crate) fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.at().join(folder)).expect("the folder is there");
         let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
         let mut names: Vec<String> =
             entries.map(|entry| name(entry).to_str().expect("a name in UTF-8").to_owned()).collect();

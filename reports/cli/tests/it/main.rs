@@ -2,6 +2,7 @@
 //!
 //! One binary, since each links all that a run needs.
 
+mod beside;
 mod check;
 mod check_files;
 mod check_green;

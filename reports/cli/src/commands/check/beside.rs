@@ -1,5 +1,8 @@
 //! `check LOCK --beside REFERENCE`: what only one of two locks does.
 
+pub(super) mod junit;
+mod refusals;
+
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -66,7 +69,7 @@ struct Subject {
 }
 
 pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, CliError> {
-    refuse_what_is_not_compared(arguments)?;
+    refusals::refuse_other_options(arguments)?;
     let mine = subject(&arguments.subject, arguments.search.changes.pairs()?, arguments.engine)?;
     let theirs = typed_reference(reference, arguments.engine)?;
     if mine.lock == theirs.lock && mine.switches == theirs.switches {
@@ -78,7 +81,8 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
             hint: "set one of its switches otherwise, or name another lock".to_owned(),
         });
     }
-    let (worlds, weathers) = (worlds(arguments, &mine, &theirs)?, weathers(arguments, &mine)?);
+    let worlds = worlds(arguments, &mine, &theirs)?;
+    let weathers = weathers(arguments, &mine, &worlds)?;
     let (mine, theirs) = (mine.side(LeanEngine), theirs.side(LeanEngine));
     let (real, real_theirs) = (SimEngine, again(&theirs));
     let titles = (mine.title.clone(), theirs.title.clone());
@@ -182,7 +186,9 @@ fn subject(typed: &str, sets: Vec<(String, String)>, engine: EngineChoice) -> Re
     let scenario = match known {
         Some(lock) => {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
-            apply_changes(&usual, sets)?
+            let changed = apply_changes(&usual, sets)?;
+            refusals::refuse_more_than_switches(&usual, &changed, &words)?;
+            changed
         }
         None => commands::scenario(typed, &sets, engine).map_err(|error| neither(error, &locks))?,
     };
@@ -234,7 +240,7 @@ fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<Wor
         (None | Some(FAMILY), _) => Ok(Worlds::Family(World::family())),
         (Some(USUAL), _) => usual(),
         (Some(other), _) => {
-            let scenario = commands::scenario(other, &[], arguments.engine)?;
+            let scenario = commands::scenario(other, &[], arguments.engine).map_err(refusals::no_world)?;
             Ok(Worlds::One(Box::new(scenario)))
         }
     }
@@ -257,9 +263,13 @@ fn refuse_other_hosts(mine: &Scenario, theirs: &Scenario) -> Result<(), CliError
     })
 }
 
-/// The weather that was named, or some of `cloud` in each condition.
-fn weathers(arguments: &Arguments, mine: &Subject) -> Result<Weathers, CliError> {
-    let own = mine.scenario.as_ref().and_then(|scenario| scenario.weather.clone());
+/// The weather that was named, or a scenario's own, or some of `cloud` in each condition.
+fn weathers(arguments: &Arguments, mine: &Subject, worlds: &Worlds) -> Result<Weathers, CliError> {
+    let scenario = match worlds {
+        Worlds::One(scenario) => Some(&**scenario),
+        Worlds::Family(_) => mine.scenario.as_ref(),
+    };
+    let own = scenario.and_then(|scenario| scenario.weather.clone());
     Ok(match (&arguments.weather, own) {
         (Some(typed), _) => Weathers::Fixed(weather::load(typed)?),
         (None, Some(own)) => Weathers::Fixed(own),
@@ -324,19 +334,4 @@ fn shown(
         all.push(shown);
     }
     Ok(all)
-}
-
-/// Refuses options that mean nothing beside a reference.
-fn refuse_what_is_not_compared(arguments: &Arguments) -> Result<(), CliError> {
-    let named = [
-        (arguments.part.shard.is_some(), "--shard"),
-        (!arguments.part.sum.is_empty(), "--sum"),
-        (arguments.obtain_within.is_some(), "--obtain-within"),
-        (arguments.engine != EngineChoice::default(), "--engine"),
-    ];
-    let Some((_, option)) = named.into_iter().find(|(is_named, _)| *is_named) else { return Ok(()) };
-    Err(CliError::Usage {
-        problem: format!("`{option}` and `--beside` do not go together"),
-        hint: format!("leave `{option}` out"),
-    })
 }

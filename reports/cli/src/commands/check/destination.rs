@@ -22,7 +22,7 @@ use quick_junit::SerializeError;
 use same_file::is_same_file;
 
 use super::part::{ends_in_file_word, file_word};
-use super::{Arguments, junit};
+use super::{Arguments, beside, junit};
 use crate::engine::EngineChoice;
 use crate::error::CliError;
 use crate::folder::Folder;
@@ -160,7 +160,7 @@ impl Destination {
 
     /// Writes what CI is to read of a comparison, each also where the other cannot be.
     pub(super) fn keep_beside(self, findings: &BesideFindings) -> Result<(), CliError> {
-        self.keep_results(|| junit::beside_xml(findings), || findings.markdown())
+        self.keep_results(|| beside::junit::xml(findings), || findings.markdown())
     }
 
     /// Writes what CI is to read, each also where the other cannot be, and leaves no empty folder behind.

@@ -1,9 +1,7 @@
 //! A search as JUnit XML, which CI systems show: a test case for each predicate that was asked about, and one for the
 //! lock's own panics. A message says what, why, and how to see it again, since many systems show nothing else.
 
-use doublehold::beside::BesideFindings;
 use doublehold::findings::{Findings, Gap, causes, name_of, words_of};
-use doublehold_beside::{Found, Outcome, Row};
 use doublehold_render::style::Style;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::report::white_box::Rule;
@@ -27,52 +25,6 @@ pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut report = Report::new("doublehold check");
     report.add_test_suite(suite);
     report.to_string()
-}
-
-/// A comparison: a test case for each predicate.
-pub(super) fn beside_xml(findings: &BesideFindings) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new(format!("{}, beside {}", findings.mine, findings.theirs));
-    let outcome = findings.outcome();
-    suite.add_test_cases(findings.comparison.rows.iter().map(|row| {
-        let status = match row.found {
-            Found::Worse => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(beside_message(findings, row));
-                status
-            }
-            Found::Better | Found::NoWorse(_) if outcome != Outcome::NeverReached => {
-                TestCaseStatus::success()
-            }
-            _ => {
-                let mut status = TestCaseStatus::skipped();
-                let word =
-                    if outcome == Outcome::NeverReached { outcome.as_str() } else { row.found.as_str() };
-                status.set_message(word);
-                status
-            }
-        };
-        named(Target::Violates(row.predicate), status)
-    }));
-    let mut report = Report::new("doublehold check");
-    report.add_test_suite(suite);
-    report.to_string()
-}
-
-/// `P2 is violated by mine and kept by the reference in 131 of 22,936 pairs: c2 pauses for 1 s, …; replay: …`.
-fn beside_message(findings: &BesideFindings, row: &Row) -> String {
-    let counts = row.kept.decided;
-    let mut message = format!(
-        "{} is violated by mine and kept by the reference in {} of {} pairs",
-        row.predicate,
-        counts.only_first,
-        counts.pairs()
-    );
-    let shown = findings.examples.iter().find(|shown| shown.example.wanted.predicate == row.predicate);
-    if let Some(shown) = shown {
-        let causes = causes(&shown.example.shrunk.scenario.faults).join("; ");
-        message += &format!(": {causes}; replay: {}", shown.hints.replay);
-    }
-    message
 }
 
 fn case(findings: &Findings, target: Target) -> TestCase {
@@ -103,11 +55,11 @@ fn rule_case(findings: &Findings, rule: Rule) -> TestCase {
     classified(rule.as_str(), status)
 }
 
-fn named(target: Target, status: TestCaseStatus) -> TestCase {
+pub(super) fn named(target: Target, status: TestCaseStatus) -> TestCase {
     classified(&name_of(target), status)
 }
 
-fn classified(name: &str, status: TestCaseStatus) -> TestCase {
+pub(super) fn classified(name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     case.set_classname("doublehold.check");
     case

@@ -1,0 +1,213 @@
+//! Parts of a comparison by themselves: words from counts made by hand, and the futures of an example.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_lockimpl::Switches;
+use doublehold_scenarios::format::Source;
+use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Scenario, Seed};
+use doublehold_search::shrink::{Shrunk, Size, Target};
+use doublehold_statistics::{Paired, PartlyPaired};
+
+use crate::beside::Counted;
+use crate::comparison::{Comparison, Found, Outcome};
+use crate::count::Counts;
+use crate::example::{FUTURES, separated_futures};
+use crate::masked::{Masked, Wanted};
+use crate::sides::Side;
+use crate::survey::Survey;
+
+/// Counts of two conditions, the first of which is one in which the reference keeps all predicates and the second one in
+/// which it keeps none: for a predicate (only mine, only theirs, both) in each, of so many pairs.
+struct ByHand {
+    pairs: u64,
+    same: u64,
+    rounds: u32,
+    counts: Vec<(Predicate, [u64; 3], [u64; 3])>,
+}
+
+impl ByHand {
+    fn new(counts: &[(Predicate, [u64; 3], [u64; 3])]) -> ByHand {
+        ByHand { pairs: 4_000, same: 0, rounds: 3, counts: counts.to_vec() }
+    }
+
+    fn counted(&self) -> Counted {
+        let mut conditions = vec![Counts { pairs: self.pairs, same: self.same, ..Counts::default() }; 2];
+        for predicate in Predicate::ALL {
+            let found = self.counts.iter().find(|(it, ..)| *it == predicate);
+            let (kept, rest) = found.map_or(([0; 3], [0; 3]), |(_, kept, rest)| (*kept, *rest));
+            for (counts, [only_first, only_second, both]) in conditions.iter_mut().zip([kept, rest]) {
+                let neither = self.pairs - only_first - only_second - both;
+                let decided = Paired { both, only_first, only_second, neither };
+                counts.predicates.insert(predicate, PartlyPaired { decided, ..PartlyPaired::default() });
+            }
+        }
+        Counted { conditions, pairs: 2 * self.pairs, rounds: self.rounds }
+    }
+
+    fn compare(&self) -> Comparison {
+        let survey = survey();
+        Comparison::new(&survey, &self.counted(), &Predicate::ALL, &[])
+    }
+
+    fn found(&self, predicate: Predicate) -> Found {
+        self.compare().rows.iter().find(|row| row.predicate == predicate).expect("all are asked").found
+    }
+}
+
+/// A survey that kept all predicates in the first condition and none in the second.
+fn survey() -> Survey {
+    let kept = [(0, Predicate::ALL.into_iter().collect()), (1, BTreeSet::new())];
+    Survey::from_parts(kept.into(), [(0, 1), (1, 1)].into())
+}
+
+const NONE: [u64; 3] = [0; 3];
+
+#[test]
+fn what_only_the_first_lock_breaks_is_worse() {
+    let by_hand = ByHand::new(&[(Predicate::P2, [30, 0, 0], NONE)]);
+    assert_eq!(by_hand.found(Predicate::P2), Found::Worse);
+    assert_eq!(
+        (by_hand.compare().outcome(), by_hand.compare().worse()),
+        (Outcome::Worse, vec![Predicate::P2])
+    );
+    let by_hand = ByHand::new(&[(Predicate::P2, NONE, [60, 5, 700])]);
+    assert_eq!(by_hand.found(Predicate::P2), Found::Worse, "also where the reference breaks it");
+}
+
+#[test]
+fn what_only_the_reference_breaks_is_better_and_both_together_are_mixed() {
+    let by_hand = ByHand::new(&[(Predicate::P2, NONE, [0, 30, 100])]);
+    assert_eq!((by_hand.found(Predicate::P2), by_hand.compare().outcome()), (Found::Better, Outcome::Better));
+    let by_hand = ByHand::new(&[(Predicate::P2, NONE, [0, 30, 100]), (Predicate::WR, [30, 0, 0], NONE)]);
+    assert_eq!(by_hand.compare().outcome(), Outcome::Mixed);
+    assert_eq!(by_hand.compare().worse(), [Predicate::WR]);
+}
+
+#[test]
+fn no_worse_needs_pairs_and_says_how_much_is_left() {
+    let few = ByHand { pairs: 150, ..ByHand::new(&[]) };
+    assert_eq!(
+        (few.found(Predicate::P1), few.compare().outcome()),
+        (Found::NotToldApart, Outcome::NotToldApart)
+    );
+    let many = ByHand::new(&[(Predicate::P1, [2, 1, 0], NONE)]);
+    let Found::NoWorse(at_most) = many.found(Predicate::P1) else {
+        panic!("{:?}", many.found(Predicate::P1))
+    };
+    assert!((0.0005..0.0025).contains(&at_most), "{at_most}");
+    assert_eq!(many.compare().outcome(), Outcome::NoWorse);
+    // One is left open: the whole cannot be called no worse.
+    let open = ByHand::new(&[(Predicate::P1, [60, 40, 0], NONE)]);
+    assert_eq!(
+        (open.found(Predicate::P1), open.found(Predicate::WR).as_str()),
+        (Found::NotToldApart, "no worse")
+    );
+    assert_eq!(open.compare().outcome(), Outcome::NotToldApart);
+}
+
+#[test]
+fn each_look_makes_it_harder_to_tell_two_locks_apart() {
+    let told = |rounds| {
+        let by_hand = ByHand { rounds, ..ByHand::new(&[(Predicate::P1, [16, 0, 0], NONE)]) };
+        by_hand.found(Predicate::P1) == Found::Worse
+    };
+    // 16 to 0 comes by chance twice in 2^16; twelve questions share one in a thousand, and round r gets 1/(r(r+1)).
+    assert_eq!([1, 2, 3].map(told), [true, false, false]);
+}
+
+#[test]
+fn pairs_that_are_all_the_same_never_reached_what_differs() {
+    let same = ByHand { same: 4_000, ..ByHand::new(&[]) };
+    assert_eq!(same.compare().outcome(), Outcome::NeverReached);
+    let same = ByHand { same: 3_999, ..ByHand::new(&[]) };
+    assert_eq!(same.compare().outcome(), Outcome::NoWorse);
+}
+
+#[test]
+fn an_example_that_convinces_and_a_panic_are_worse() {
+    let survey = survey();
+    let mut counted = ByHand::new(&[(Predicate::P2, [2, 0, 0], NONE)]).counted();
+    let of = |counted: &Counted, shown: &[Predicate]| {
+        Comparison::new(&survey, counted, &Predicate::ALL, shown).outcome()
+    };
+    assert_eq!(of(&counted, &[]), Outcome::NoWorse);
+    assert_eq!(of(&counted, &[Predicate::P2]), Outcome::Worse);
+    counted.conditions[1].only_mine_panicked = 1;
+    assert_eq!(of(&counted, &[]), Outcome::Worse);
+}
+
+/// c1 pauses while it holds the lock, for longer than what is left of its lease in half of all runs: as long as its work
+/// took.
+const LUCK: &str = r#"
+claim = "luck"
+lock = { algorithm = "single", ttl = "1s", release = "plain-delete" }
+nodes = { names = ["A"] }
+network = { delay = "1ms" }
+[[clients]]
+name = "c1"
+program = ["acquire", "work 1ms..1s", "release"]
+retry = "50ms"
+[[clients]]
+name = "c2"
+program = ["acquire", "work 900ms", "release"]
+start = "10ms"
+retry = "20ms"
+[[faults]]
+kind = "pause"
+host = "c1"
+at = "c1's release"
+for = "500ms"
+"#;
+
+fn read(text: String) -> Scenario {
+    let (name, file) = ("luck".to_owned(), "luck".to_owned());
+    Source { name, file, text, ..Source::default() }.read().expect("it is a scenario")
+}
+
+fn in_futures(scenario: Scenario, seed: Seed) -> u64 {
+    let (lock, title) = ("single".to_owned(), "single".to_owned());
+    let reference = Side { engine: LeanEngine, lock, switches: Switches::new(), title };
+    let wanted = Wanted { predicate: Predicate::WR, overlap: Duration::ZERO };
+    let masked = Masked { mine: &LeanEngine, theirs: &reference, wanted };
+    let size = Size::measure(&scenario);
+    let shrunk = Shrunk {
+        scenario,
+        seed,
+        target: Target::Violates(Predicate::WR),
+        replays: 0,
+        is_minimal: false,
+        keeps_nodes: false,
+        before: size,
+        after: size,
+        windows: Vec::new(),
+        others: (0, 0),
+    };
+    separated_futures(&masked, &shrunk).expect("it can be run")
+}
+
+/// Copies of the first run would all do what it does.
+#[test]
+fn the_futures_of_an_example_are_other_runs() {
+    let scenario = read(LUCK.to_owned());
+    let prepared = LeanEngine.prepare(&scenario).expect("it can be run");
+    let breaks = |seed: &Seed| Target::Violates(Predicate::WR).is_in(&prepared.judge(*seed));
+    let seeds: Vec<Seed> = (1..=40).map(Seed).collect();
+    let broken: Vec<Seed> = seeds.iter().copied().filter(breaks).collect();
+    let whole = seeds.iter().copied().find(|seed| !breaks(seed)).expect("it takes luck");
+    assert!((10..=30).contains(&broken.len()), "about half: {broken:?}");
+    for seed in [broken[0], whole] {
+        let separates = in_futures(scenario.clone(), seed);
+        assert!((3..=FUTURES - 3).contains(&separates), "{separates} from seed {seed}");
+    }
+}
+
+/// c2 asks 1,005 ms after c1 did, whatever the delay. c1's DEL comes a little later than that where it takes 20 ms each
+/// way, and before the lease is over where that is a third less.
+#[test]
+fn half_of_the_futures_have_other_delays() {
+    let text = LUCK.replace("work 1ms..1s", "work 494ms").replace("delay = \"1ms\"", "delay = \"20ms\"");
+    let scenario = read(text.replace("start = \"10ms\"", "start = \"1005ms\""));
+    assert_eq!(in_futures(scenario, Seed(1)), FUTURES * 3 / 4, "it is gone in those that are faster");
+}
