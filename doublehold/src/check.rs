@@ -64,7 +64,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
-pub use doublehold_beside::Outcome;
+pub use doublehold_beside::BesideOutcome;
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
 pub use doublehold_history::{FencingCheck, Predicate};

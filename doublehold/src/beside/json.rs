@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_beside::{Group, Row};
+use doublehold_beside::{ComparedRule, NeedsGroup};
 use doublehold_render::json::pretty;
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::Paired;
@@ -125,7 +125,7 @@ impl BesideFindings {
         }
     }
 
-    fn row(&self, row: &Row) -> JsonRow {
+    fn row(&self, row: &ComparedRule) -> JsonRow {
         let (kept, rest) = (row.kept.decided, row.rest.decided);
         let (interval, known) = (row.interval(), self.kept.iter().find(|(it, ..)| *it == row.predicate));
         JsonRow {
@@ -166,7 +166,7 @@ impl JsonExample<'_> {
 }
 
 impl JsonGroup<'_> {
-    fn new(group: &Group) -> JsonGroup<'_> {
+    fn new(group: &NeedsGroup) -> JsonGroup<'_> {
         JsonGroup { needs: &group.needs, pairs: group.pairs }
     }
 }

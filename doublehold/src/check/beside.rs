@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_beside::{Beside, Outcome, Side, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideOutcome, LockSide, PairWorlds, Weathers};
 use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Nodes, Registry, Switches};
@@ -21,7 +21,7 @@ use doublehold_search::panic_hook::QuietPanics;
 
 use super::seeds::AskedFor;
 use super::{Check, CheckError, write};
-use crate::beside::{BesideFindings, Found, Question, ShownExample, kept_conditions, search};
+use crate::beside::{BesideFindings, Question, SearchedPairs, ShownExample, kept_conditions, search};
 use crate::findings::ReplayHints;
 use crate::nondeterminism::{self, Watched};
 use doublehold_scenarios::plan::Plan;
@@ -154,8 +154,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             (*reference).to_owned()
         };
         let mine = side::<E>(&check.locks, check.lock, &mine_title);
-        let theirs =
-            || Side { switches: switches.clone(), ..side::<E>(reference_locks, reference, &theirs_title) };
+        let theirs = || LockSide {
+            switches: switches.clone(),
+            ..side::<E>(reference_locks, reference, &theirs_title)
+        };
         let (worlds, weathers, first) = self.worlds(&mine)?;
         self.refuse_outside(&first)?;
         let real_mine = E::from_locks(check.locks.clone());
@@ -165,7 +167,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         let found = quiet
             .hush(|_| search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(())))?;
         let kept = kept_conditions(&beside, &found.survey, &question.asked);
-        let Found { survey, comparison, inside, examples, .. } = found;
+        let SearchedPairs { survey, comparison, inside, examples, .. } = found;
         let real_theirs = E::from_locks(reference_locks.clone());
         let mut shown = Vec::new();
         for example in examples {
@@ -182,8 +184,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             mine: mine_title,
             theirs: theirs_title,
             worlds: match worlds {
-                Worlds::Family(_) => format!("{conditions} worlds of the family"),
-                Worlds::One(scenario) => format!("`{}` under {conditions} weathers", scenario.name),
+                PairWorlds::Family(_) => format!("{conditions} worlds of the family"),
+                PairWorlds::One(scenario) => format!("`{}` under {conditions} weathers", scenario.name),
             },
             comparison,
             kept,
@@ -196,7 +198,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 
     /// Where both run, what strikes there, and the first scenario.
-    fn worlds(&self, mine: &Side<E>) -> Result<(Worlds, Weathers, Scenario), CheckError> {
+    fn worlds(&self, mine: &LockSide<E>) -> Result<(PairWorlds, Weathers, Scenario), CheckError> {
         let scenario = mine.scenario(&self.check.world)?;
         let weathers = match (&scenario.weather, scenario.faults.is_empty()) {
             (Some(weather), _) => Weathers::Fixed(weather.clone()),
@@ -205,8 +207,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             (None, false) => Weathers::Fixed(preset("calm")?.weather),
         };
         let worlds = match self.check.world.is_family() {
-            true => Worlds::Family(self.check.world.clone()),
-            false => Worlds::One(Box::new(scenario.clone())),
+            true => PairWorlds::Family(self.check.world.clone()),
+            false => PairWorlds::One(Box::new(scenario.clone())),
         };
         Ok((worlds, weathers, scenario))
     }
@@ -272,8 +274,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 }
 
-fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> Side<E> {
-    Side {
+fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> LockSide<E> {
+    LockSide {
         engine: E::from_locks(locks.clone()),
         lock: lock.to_owned(),
         switches: Switches::new(),
@@ -290,7 +292,7 @@ pub struct CheckedBeside {
 
 impl CheckedBeside {
     /// The whole in one word.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> BesideOutcome {
         self.findings.outcome()
     }
 
@@ -305,7 +307,7 @@ impl CheckedBeside {
     ///
     /// If it is worse in anything, or if pairs were too few to say, with everything there is to say.
     pub fn assert_no_worse(&self) {
-        let passes = matches!(self.outcome(), Outcome::NoWorse | Outcome::Better);
+        let passes = matches!(self.outcome(), BesideOutcome::NoWorse | BesideOutcome::Better);
         assert!(passes, "the lock was not found to be as good as the reference\n\n{self}");
     }
 }

@@ -1,8 +1,8 @@
 //! A lock of one's own beside a reference: what only one of the two does.
 
 use doublehold::check::{
-    CheckError, Client, Existing, Guard, LockKind, MultiplexedConnection, Outcome, Predicate, SimEnv, Wanted,
-    World, check,
+    BesideOutcome, CheckError, Client, Existing, Guard, LockKind, MultiplexedConnection, Predicate, SimEnv,
+    Wanted, World, check,
 };
 use redis::{RedisResult, Script};
 
@@ -50,7 +50,7 @@ fn a_plain_delete_is_worse_than_its_repair_and_the_picture_shows_both_locks() {
     let found =
         check(&World::family(), lock(DELETE)).beside(lock(COMPARE_AND_DELETE)).pairs(600).no_files().run();
     let found = found.expect("both run");
-    assert_eq!(found.outcome(), Outcome::Worse, "{found}");
+    assert_eq!(found.outcome(), BesideOutcome::Worse, "{found}");
     assert!(found.worse().contains(&Predicate::WR), "{found}");
     let text = found.to_string();
     assert!(text.contains("the same plan with mine (the reference)"), "{text}");
@@ -61,7 +61,7 @@ fn a_plain_delete_is_worse_than_its_repair_and_the_picture_shows_both_locks() {
 fn a_lock_beside_itself_is_never_told_apart() {
     let found = check(&World::family(), lock(COMPARE_AND_DELETE)).beside(lock(COMPARE_AND_DELETE));
     let found = found.pairs(300).no_files().run().expect("both run");
-    assert_eq!(found.outcome(), Outcome::NeverReached, "{found}");
+    assert_eq!(found.outcome(), BesideOutcome::NeverReached, "{found}");
 }
 
 #[test]

@@ -26,32 +26,27 @@ use crate::condition::{Condition, draw_weather};
 use crate::count::{Counts, is_violated};
 use crate::inside::Inside;
 use crate::pair::Pair;
-use crate::sides::Side;
+use crate::rounds::{Block, Rounds};
+use crate::sides::LockSide;
 use crate::survey::{Survey, Surveyed};
 
 /// Where the survey's seeds begin, and where they do if a comparison begins near there: none of them is one of its.
 const SURVEY_SEEDS: [u64; 2] = [1 << 40, 1 << 38];
 /// How many runs without faults a reference must come through.
 const CALM_RUNS: u64 = 3;
-/// How many pairs a thread makes at a time.
-const BLOCK: u64 = 8;
-/// The pairs of a condition in the first round.
-const FIRST_ROUND: u64 = 8;
-/// The most pairs of a condition in one round, for one in which only the first lock broke something four times as many.
-const ROUND_MAX: u64 = 64;
 /// How many conditions are drawn from a family.
 const OF_FAMILY: u64 = 160;
 /// How many weathers are drawn for one world.
 const OF_WORLD: u64 = 60;
 
 /// The seeds of a survey: none of them is one of the comparison's.
-pub(crate) fn survey_seeds(budget: &Budget) -> RangeFrom<u64> {
+pub(crate) fn survey_seeds(budget: &PairBudget) -> RangeFrom<u64> {
     SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)]..
 }
 
 /// Where both locks run.
 #[derive(Clone, Debug)]
-pub enum Worlds {
+pub enum PairWorlds {
     /// In members of this family.
     Family(World),
     /// In this one, whatever lock it names.
@@ -69,7 +64,7 @@ pub enum Weathers {
 
 /// Threads and patience.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct PairBudget {
     /// The number of threads.
     pub jobs: NonZeroUsize,
     /// How long no run may end, in real time.
@@ -86,8 +81,8 @@ pub struct Beside<A: Engine, B: Engine> {
 }
 
 pub(crate) struct Shared<A: Engine, B: Engine> {
-    pub(crate) mine: Side<A>,
-    pub(crate) theirs: Side<B>,
+    pub(crate) mine: LockSide<A>,
+    pub(crate) theirs: LockSide<B>,
     pub(crate) conditions: Vec<Condition>,
     pairs: Vec<PreparedOnce<A, B>>,
 }
@@ -110,7 +105,7 @@ where
 
 /// What the pairs so far came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedPairs {
     /// By the place of the condition.
     pub conditions: Vec<Counts>,
     /// How many pairs there were.
@@ -130,16 +125,16 @@ where
     ///
     /// If no world fits both locks, or a program has a step that one of them lacks.
     pub fn new(
-        mine: Side<A>,
-        theirs: Side<B>,
-        worlds: &Worlds,
+        mine: LockSide<A>,
+        theirs: LockSide<B>,
+        worlds: &PairWorlds,
         weathers: &Weathers,
     ) -> Result<Beside<A, B>, BesideError> {
         refuse_other_nodes(&mine, &theirs)?;
         let can = mine.abilities()?.common(theirs.abilities()?);
         let conditions = match worlds {
-            Worlds::Family(family) => of_family(&mine, family, can, weathers)?,
-            Worlds::One(scenario) => {
+            PairWorlds::Family(family) => of_family(&mine, family, can, weathers)?,
+            PairWorlds::One(scenario) => {
                 refuse_to_extend(scenario, &mine, &theirs)?;
                 theirs.in_place_of(scenario)?;
                 of_world(&mine.in_place_of(scenario)?, weathers)
@@ -183,7 +178,7 @@ where
     }
 
     /// Looks inside both locks, in one pair of each condition.
-    pub fn inside(&self, survey: &Survey, budget: &Budget) -> Inside {
+    pub fn inside(&self, survey: &Survey, budget: &PairBudget) -> Inside {
         let places: Vec<usize> = survey.places().collect();
         let seed = budget.first;
         let of_pair = |place: &usize| {
@@ -199,7 +194,7 @@ where
     /// # Errors
     ///
     /// If the code of a lock does not come back.
-    pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
+    pub fn survey(&self, budget: &PairBudget) -> Result<Survey, BesideError> {
         let seeds = survey_seeds(budget);
         let next = 0..self.shared.conditions.len();
         let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
@@ -231,12 +226,10 @@ where
     pub fn count(
         &self,
         survey: &Survey,
-        budget: &Budget,
-        until: impl FnMut(&Counted) -> ControlFlow<()>,
-    ) -> Result<Counted, BesideError> {
-        let conditions = vec![Counts::default(); self.shared.conditions.len()];
-        let counted = Counted { conditions, ..Counted::default() };
-        let mut rounds = Rounds { survey, budget: *budget, counted, plan: Vec::new(), waiting: 0, until };
+        budget: &PairBudget,
+        until: impl FnMut(&CountedPairs) -> ControlFlow<()>,
+    ) -> Result<CountedPairs, BesideError> {
+        let mut rounds = Rounds::new(survey, *budget, self.shared.conditions.len(), until);
         let shared = self.shared.clone();
         let check = panic_hook::current_check();
         let work = move |hand: &Hand<'_>, Block { place, first, count }: Block| {
@@ -259,7 +252,7 @@ where
 }
 
 fn of_family<A: Engine>(
-    mine: &Side<A>,
+    mine: &LockSide<A>,
     family: &World,
     can: Abilities,
     weathers: &Weathers,
@@ -289,7 +282,10 @@ fn condition(number: u64, scenario: Scenario, weathers: &Weathers) -> Condition 
     Condition { number, scenario: Scenario { weather: None, ..scenario }, weather }
 }
 
-fn refuse_other_nodes<A: Engine, B: Engine>(mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError> {
+fn refuse_other_nodes<A: Engine, B: Engine>(
+    mine: &LockSide<A>,
+    theirs: &LockSide<B>,
+) -> Result<(), BesideError> {
     let words = |nodes| match nodes {
         Nodes::One => "one node",
         Nodes::Replicated => "a master and its replicas",
@@ -307,7 +303,11 @@ fn refuse_other_nodes<A: Engine, B: Engine>(mine: &Side<A>, theirs: &Side<B>) ->
     })
 }
 
-fn refuse_to_extend<A, B>(scenario: &Scenario, mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError>
+fn refuse_to_extend<A, B>(
+    scenario: &Scenario,
+    mine: &LockSide<A>,
+    theirs: &LockSide<B>,
+) -> Result<(), BesideError>
 where
     A: Engine<Prepared: Stepped>,
     B: Engine<Prepared: Stepped>,
@@ -359,92 +359,5 @@ impl Foreman for Surveying {
             self.survey.add(place, surveyed);
         }
         ControlFlow::Continue(())
-    }
-}
-
-/// Pairs of one condition, from a seed on.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    place: usize,
-    first: Seed,
-    count: u64,
-}
-
-/// Hands out blocks, round after round.
-struct Rounds<'a, U> {
-    survey: &'a Survey,
-    budget: Budget,
-    counted: Counted,
-    /// The blocks of this round that are not handed out yet, the next one last.
-    plan: Vec<Block>,
-    /// How many blocks are handed out and not told of.
-    waiting: u64,
-    until: U,
-}
-
-impl<U: FnMut(&Counted) -> ControlFlow<()>> Foreman for Rounds<'_, U> {
-    type Piece = Block;
-    type Done = (usize, Counts);
-
-    fn next(&mut self) -> Option<Block> {
-        // A round is planned when all of the one before is known.
-        if self.plan.is_empty() && self.waiting == 0 {
-            self.plan_round();
-        }
-        let block = self.plan.pop()?;
-        self.waiting += 1;
-        Some(block)
-    }
-
-    fn receive(&mut self, (place, counts): (usize, Counts)) -> ControlFlow<()> {
-        self.waiting -= 1;
-        self.counted.pairs += counts.pairs;
-        self.counted.conditions[place].merge(counts);
-        ControlFlow::Continue(())
-    }
-
-    fn goes_on(&mut self, _: u64) -> ControlFlow<()> {
-        (self.until)(&self.counted)
-    }
-}
-
-impl<U> Rounds<'_, U> {
-    fn plan_round(&mut self) {
-        let round = self.counted.rounds;
-        let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
-        let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
-        for place in self.survey.cheapest_first() {
-            let pairs = self.weigh(place, self.survey.share(place, share)).min(left);
-            left -= pairs;
-            let made = self.counted.conditions[place].pairs;
-            for block in 0..pairs.div_ceil(BLOCK) {
-                let count = BLOCK.min(pairs - block * BLOCK);
-                let first = Seed(self.budget.first.0.wrapping_add(made + block * BLOCK));
-                self.plan.push(Block { place, first, count });
-            }
-        }
-        self.plan.reverse();
-        self.counted.rounds += u32::from(!self.plan.is_empty());
-    }
-
-    /// More pairs where the locks were told apart, fewer where both runs of all pairs were the same: such a condition
-    /// does not exercise what differs.
-    fn weigh(&self, place: usize, share: u64) -> u64 {
-        let Counts { pairs, same, .. } = self.counted.conditions[place];
-        if self.tells_apart(place) {
-            4 * share
-        } else if pairs > 0 && same == pairs {
-            share.div_ceil(4)
-        } else {
-            share
-        }
-    }
-
-    /// Whether only the first lock broke something in this condition that the reference keeps there.
-    fn tells_apart(&self, place: usize) -> bool {
-        Predicate::ALL.into_iter().any(|predicate| {
-            let table = self.counted.conditions[place].of(predicate).decided;
-            self.survey.keeps(place, predicate) && table.only_first > table.only_second
-        })
     }
 }

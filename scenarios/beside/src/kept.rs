@@ -12,14 +12,14 @@ use std::ops::{ControlFlow, Range};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
+use doublehold_scenarios::report::TraceHash;
 use doublehold_scenarios::{Engine, Scenario, Seed, Stepped};
 use doublehold_search::panic_hook;
 use doublehold_sim::parts::digest;
-use doublehold_scenarios::report::TraceHash;
 use serde::{Deserialize, Serialize};
 
 use crate::BesideError;
-use crate::beside::{Beside, Budget, survey_seeds};
+use crate::beside::{Beside, PairBudget, survey_seeds};
 use crate::survey::Survey;
 
 /// The version of what is written.
@@ -69,11 +69,13 @@ where
     /// # Errors
     ///
     /// If the reference is refused in a condition, or its code does not come back.
-    pub fn survey_key(&self, budget: &Budget) -> Result<String, BesideError> {
-        let mut text = format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
+    pub fn survey_key(&self, budget: &PairBudget) -> Result<String, BesideError> {
+        let mut text =
+            format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
         text += &format!(" {}", survey_seeds(budget).start);
         for condition in self.conditions() {
-            let scenario = Scenario { weather: Some(condition.weather.clone()), ..condition.scenario.clone() };
+            let scenario =
+                Scenario { weather: Some(condition.weather.clone()), ..condition.scenario.clone() };
             text += &self.shared().theirs.in_place_of(&scenario)?.to_toml();
         }
         for hash in self.fingerprint(budget)? {
@@ -83,7 +85,7 @@ where
     }
 
     /// The hashes of some runs of the reference, in as many conditions as there are.
-    fn fingerprint(&self, budget: &Budget) -> Result<Vec<TraceHash>, BesideError> {
+    fn fingerprint(&self, budget: &PairBudget) -> Result<Vec<TraceHash>, BesideError> {
         let (shared, conditions) = (self.shared().clone(), self.conditions().len());
         let first = survey_seeds(budget).start;
         let check = panic_hook::current_check();

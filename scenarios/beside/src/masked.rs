@@ -21,18 +21,18 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{Engine, PrepareError, Prepared, Searchable, Seed, Stepped};
 
-use crate::sides::Side;
+use crate::sides::LockSide;
 
 /// What only the first lock is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedBreach {
     /// What it breaks, and the reference keeps.
     pub predicate: Predicate,
     /// For how long two hold at once at least, where the predicate is about that.
     pub overlap: Duration,
 }
 
-impl Wanted {
+impl WantedBreach {
     /// Whether a run shows it.
     pub fn is_in(&self, run: &Summary) -> bool {
         let Verdict::Violated(evidence) = run.verdicts.get(self.predicate) else { return false };
@@ -59,8 +59,8 @@ const MOVE: Duration = Duration::from_millis(20);
 /// Both locks as one engine.
 pub(crate) struct Masked<'a, A, B> {
     pub(crate) mine: &'a A,
-    pub(crate) theirs: &'a Side<B>,
-    pub(crate) wanted: Wanted,
+    pub(crate) theirs: &'a LockSide<B>,
+    pub(crate) wanted: WantedBreach,
 }
 
 /// One scenario, prepared for both.
@@ -69,7 +69,7 @@ pub(crate) struct MaskedPair<M, T> {
     theirs: T,
     /// The reference with its faults a little sooner or later.
     moved: Vec<T>,
-    wanted: Wanted,
+    wanted: WantedBreach,
 }
 
 impl<A: Engine, B: Engine> Engine for Masked<'_, A, B>

@@ -1,6 +1,6 @@
 //! Pairs of locks that cannot be compared: each refusal names the thing, the cause and the way out.
 
-use doublehold_beside::{Beside, BesideError, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideError, PairWorlds, Weathers};
 use doublehold_history::Predicate;
 use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::build::World;
@@ -12,7 +12,7 @@ type Both = Beside<LeanEngine, LeanEngine>;
 
 fn in_family(mine: &str, theirs: &str, family: World) -> Result<Both, BesideError> {
     let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
-    Beside::new(side(mine), side(theirs), &Worlds::Family(family), &cloud)
+    Beside::new(side(mine), side(theirs), &PairWorlds::Family(family), &cloud)
 }
 
 #[track_caller]

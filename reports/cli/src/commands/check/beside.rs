@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold::beside::{self, BesideFindings, Found, Question, ShownExample, Stage};
+use doublehold::beside::{self, BesideFindings, Question, SearchedPairs, ShownExample, Stage};
 use doublehold::findings::ReplayHints;
-use doublehold_beside::{Beside, Example, Outcome, Side, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideExample, BesideOutcome, LockSide, PairWorlds, Weathers};
 use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Switches;
@@ -128,9 +128,9 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
     }
     warnings.into_result()?;
     Ok(match findings.outcome() {
-        Outcome::Worse | Outcome::Mixed => Exit::Contradicted,
-        Outcome::Better | Outcome::NoWorse => Exit::AsExpected,
-        Outcome::NotToldApart | Outcome::NeverReached => Exit::Inconclusive,
+        BesideOutcome::Worse | BesideOutcome::Mixed => Exit::Contradicted,
+        BesideOutcome::Better | BesideOutcome::NoWorse => Exit::AsExpected,
+        BesideOutcome::NotToldApart | BesideOutcome::NeverReached => Exit::Inconclusive,
     })
 }
 
@@ -154,7 +154,7 @@ fn stage_words(stage: &Stage<'_>) -> String {
 }
 
 /// What the survey took, and how many pairs were made a second: to standard error, since no two machines agree.
-fn tell_costs(found: &Found, took: Duration, jobs: NonZeroUsize) {
+fn tell_costs(found: &SearchedPairs, took: Duration, jobs: NonZeroUsize) {
     let nanos =
         |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
     let survey = duration(nanos(found.survey_took));
@@ -164,16 +164,16 @@ fn tell_costs(found: &Found, took: Duration, jobs: NonZeroUsize) {
 }
 
 impl Subject {
-    fn side<E: Engine>(self, engine: E) -> Side<E> {
+    fn side<E: Engine>(self, engine: E) -> LockSide<E> {
         let Subject { lock, switches, title, .. } = self;
-        Side { engine, lock, switches, title }
+        LockSide { engine, lock, switches, title }
     }
 }
 
 /// The same lock, through redis-rs.
-fn again(side: &Side<LeanEngine>) -> Side<SimEngine> {
+fn again(side: &LockSide<LeanEngine>) -> LockSide<SimEngine> {
     let (lock, switches, title) = (side.lock.clone(), side.switches.clone(), side.title.clone());
-    Side { engine: SimEngine, lock, switches, title }
+    LockSide { engine: SimEngine, lock, switches, title }
 }
 
 /// A lock by its name, or the lock of a scenario.
@@ -225,23 +225,23 @@ fn reference_change(word: &str) -> Result<(String, String), CliError> {
     }
 }
 
-fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<Worlds, CliError> {
+fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<PairWorlds, CliError> {
     if let (Some(my), Some(their)) = (&mine.scenario, &theirs.scenario) {
         refuse_other_hosts(my, their)?;
     }
     let locks = doublehold_lockimpl::descriptors();
-    let usual = || -> Result<Worlds, CliError> {
+    let usual = || -> Result<PairWorlds, CliError> {
         let lock = locks.iter().find(|lock| lock.name == mine.lock);
         let world = lock.map_or_else(World::family, World::usual).scenario(&mine.lock, locks.clone())?;
-        Ok(Worlds::One(Box::new(world)))
+        Ok(PairWorlds::One(Box::new(world)))
     };
     match (arguments.reference.world.as_deref(), &mine.scenario) {
-        (None, Some(scenario)) => Ok(Worlds::One(Box::new(scenario.clone()))),
-        (None | Some(FAMILY), _) => Ok(Worlds::Family(World::family())),
+        (None, Some(scenario)) => Ok(PairWorlds::One(Box::new(scenario.clone()))),
+        (None | Some(FAMILY), _) => Ok(PairWorlds::Family(World::family())),
         (Some(USUAL), _) => usual(),
         (Some(other), _) => {
             let scenario = commands::scenario(other, &[], arguments.engine).map_err(refusals::no_world)?;
-            Ok(Worlds::One(Box::new(scenario)))
+            Ok(PairWorlds::One(Box::new(scenario)))
         }
     }
 }
@@ -264,10 +264,10 @@ fn refuse_other_hosts(mine: &Scenario, theirs: &Scenario) -> Result<(), CliError
 }
 
 /// The weather that was named, or a scenario's own, or some of `cloud` in each condition.
-fn weathers(arguments: &Arguments, mine: &Subject, worlds: &Worlds) -> Result<Weathers, CliError> {
+fn weathers(arguments: &Arguments, mine: &Subject, worlds: &PairWorlds) -> Result<Weathers, CliError> {
     let scenario = match worlds {
-        Worlds::One(scenario) => Some(&**scenario),
-        Worlds::Family(_) => mine.scenario.as_ref(),
+        PairWorlds::One(scenario) => Some(&**scenario),
+        PairWorlds::Family(_) => mine.scenario.as_ref(),
     };
     let own = scenario.and_then(|scenario| scenario.weather.clone());
     Ok(match (&arguments.weather, own) {
@@ -277,13 +277,13 @@ fn weathers(arguments: &Arguments, mine: &Subject, worlds: &Worlds) -> Result<We
     })
 }
 
-fn question(arguments: &Arguments, worlds: &Worlds) -> Question {
+fn question(arguments: &Arguments, worlds: &PairWorlds) -> Question {
     let named = &arguments.search.predicate;
     let asked = if named.is_empty() { Predicate::ALL.to_vec() } else { named.clone() };
     // A world of one's own may be made to break a rule; the simplest of a family is not.
     let calm = match worlds {
-        Worlds::Family(_) => asked.clone(),
-        Worlds::One(_) => named.clone(),
+        PairWorlds::Family(_) => asked.clone(),
+        PairWorlds::One(_) => named.clone(),
     };
     Question {
         asked,
@@ -297,22 +297,22 @@ fn question(arguments: &Arguments, worlds: &Worlds) -> Question {
     }
 }
 
-fn worlds_words(worlds: &Worlds, weathers: &Weathers, conditions: usize) -> String {
+fn worlds_words(worlds: &PairWorlds, weathers: &Weathers, conditions: usize) -> String {
     match (worlds, weathers) {
-        (Worlds::Family(_), Weathers::Drawn(_)) => {
+        (PairWorlds::Family(_), Weathers::Drawn(_)) => {
             format!("{conditions} worlds of the family, each under a weather of its own")
         }
-        (Worlds::Family(_), Weathers::Fixed(_)) => format!("{conditions} worlds of the family"),
-        (Worlds::One(scenario), Weathers::Drawn(_)) => {
+        (PairWorlds::Family(_), Weathers::Fixed(_)) => format!("{conditions} worlds of the family"),
+        (PairWorlds::One(scenario), Weathers::Drawn(_)) => {
             format!("`{}` under {conditions} weathers", scenario.name)
         }
-        (Worlds::One(scenario), Weathers::Fixed(_)) => format!("`{}`", scenario.name),
+        (PairWorlds::One(scenario), Weathers::Fixed(_)) => format!("`{}`", scenario.name),
     }
 }
 
 /// Runs each example with both locks, and writes it.
 fn shown(
-    examples: &[Example],
+    examples: &[BesideExample],
     real: &SimEngine,
     place: &Destination,
     theirs: &str,
