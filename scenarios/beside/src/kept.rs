@@ -12,10 +12,10 @@ use std::ops::{ControlFlow, Range};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
+use doublehold_scenarios::report::TraceHash;
 use doublehold_scenarios::{Engine, Scenario, Seed, Stepped};
 use doublehold_search::panic_hook;
 use doublehold_sim::parts::digest;
-use doublehold_scenarios::report::TraceHash;
 use serde::{Deserialize, Serialize};
 
 use crate::BesideError;
@@ -70,10 +70,12 @@ where
     ///
     /// If the reference is refused in a condition, or its code does not come back.
     pub fn survey_key(&self, budget: &Budget) -> Result<String, BesideError> {
-        let mut text = format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
+        let mut text =
+            format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
         text += &format!(" {}", survey_seeds(budget).start);
         for condition in self.conditions() {
-            let scenario = Scenario { weather: Some(condition.weather.clone()), ..condition.scenario.clone() };
+            let scenario =
+                Scenario { weather: Some(condition.weather.clone()), ..condition.scenario.clone() };
             text += &self.shared().theirs.in_place_of(&scenario)?.to_toml();
         }
         for hash in self.fingerprint(budget)? {
