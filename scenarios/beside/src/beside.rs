@@ -78,6 +78,9 @@ pub struct Budget {
     pub first: Seed,
 }
 
+/// A pair, once somebody asked for it; none where it cannot be run.
+type Prepared<A, B> = OnceLock<Option<Pair<<A as Engine>::Prepared, <B as Engine>::Prepared>>>;
+
 /// Two locks and the conditions in which they run.
 pub struct Beside<A: Engine, B: Engine> {
     shared: Arc<Shared<A, B>>,
@@ -87,7 +90,7 @@ pub(crate) struct Shared<A: Engine, B: Engine> {
     pub(crate) mine: Side<A>,
     pub(crate) theirs: Side<B>,
     pub(crate) conditions: Vec<Condition>,
-    pairs: Vec<OnceLock<Option<Pair<A::Prepared, B::Prepared>>>>,
+    pairs: Vec<Prepared<A, B>>,
 }
 
 impl<A, B> Shared<A, B>

@@ -104,7 +104,7 @@ fn met(history: &History) -> BTreeSet<Met> {
         EventKind::ExtendFailed { .. } => Some(Met::LostExtension),
         EventKind::ExpiryNoticed { .. } => Some(Met::ExpiryNoticed),
         EventKind::ReleaseReturned { outcome: ReleaseOutcome::NotOwner, .. } => Some(Met::ReleaseOfALostLock),
-        EventKind::ReleaseReturned { outcome: ReleaseOutcome::Unknown { .. }, .. } => {
+        EventKind::ReleaseReturned { outcome: ReleaseOutcome::Unknown, .. } => {
             Some(Met::ReleaseWithoutAnswer)
         }
         EventKind::Died { .. } => Some(Met::Death),
