@@ -64,9 +64,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
+pub use doublehold_beside::BesideOutcome;
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::{counterexample, explain_in_time};
-pub use doublehold_beside::Outcome;
 pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
@@ -282,7 +282,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
         let real_time =
             || prepared.hush(|_| nondeterminism::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
-        let white_box = self.white_box(&watched, &marked, (*seeds.start(), tally.runs), asked.one().is_some())?;
+        let white_box =
+            self.white_box(&watched, &marked, (*seeds.start(), tally.runs), asked.one().is_some())?;
         let undecided = endless::first_undecided(&tally);
         let endless = undecided.and_then(|seed| endless::waits(self.lock, &prepared.run(seed)));
         if scenario.weather.is_some()

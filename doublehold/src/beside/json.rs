@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_beside::{Group, Row};
+use doublehold_beside::{ComparedRule, NeedsGroup};
 use doublehold_render::json::pretty;
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::Paired;
@@ -97,9 +97,19 @@ impl BesideFindings {
             same: self.comparison.same,
             only_mine_panicked: self.comparison.only_mine_panicked,
             survey_runs: self.survey_runs,
-            predicates: self.comparison.rows.iter().map(|row| (row.predicate.as_str(), self.row(row))).collect(),
+            predicates: self
+                .comparison
+                .rows
+                .iter()
+                .map(|row| (row.predicate.as_str(), self.row(row)))
+                .collect(),
             unmet: self.inside.unmet(),
-            rules: self.inside.rules.iter().map(|(rule, pairs)| (rule.as_str(), self.rule(*rule, pairs))).collect(),
+            rules: self
+                .inside
+                .rules
+                .iter()
+                .map(|(rule, pairs)| (rule.as_str(), self.rule(*rule, pairs)))
+                .collect(),
             examples: self.examples.iter().map(JsonExample::new).collect(),
         })
     }
@@ -115,7 +125,7 @@ impl BesideFindings {
         }
     }
 
-    fn row(&self, row: &Row) -> JsonRow {
+    fn row(&self, row: &ComparedRule) -> JsonRow {
         let (kept, rest) = (row.kept.decided, row.rest.decided);
         let (interval, known) = (row.interval(), self.kept.iter().find(|(it, ..)| *it == row.predicate));
         JsonRow {
@@ -156,7 +166,7 @@ impl JsonExample<'_> {
 }
 
 impl JsonGroup<'_> {
-    fn new(group: &Group) -> JsonGroup<'_> {
+    fn new(group: &NeedsGroup) -> JsonGroup<'_> {
         JsonGroup { needs: &group.needs, pairs: group.pairs }
     }
 }

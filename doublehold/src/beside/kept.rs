@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use doublehold_beside::{Beside, BesideError, Budget, Survey};
+use doublehold_beside::{Beside, BesideError, PairBudget, Survey};
 use doublehold_scenarios::{Engine, Stepped};
 
 /// The folder of surveys, in that of all files.
@@ -16,7 +16,7 @@ const FOLDER: &str = "kept";
 /// The survey of the reference: the one that is kept in this folder, which took no runs, or a new one.
 pub(super) fn survey<A, B>(
     beside: &Beside<A, B>,
-    budget: &Budget,
+    budget: &PairBudget,
     folder: Option<&Path>,
 ) -> Result<Survey, BesideError>
 where

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use doublehold_beside::{
-    Beside, BesideError, Budget, Comparison, Counted, Example, Inside, Kinds, Outcome, Side, Survey,
+    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Inside, LockSide,
+    PairBudget, Survey, WeatherKinds,
 };
 use doublehold_diagnosis::Explained;
 use doublehold_history::Predicate;
@@ -63,26 +64,26 @@ pub enum Stage<'a> {
     /// The reference runs by itself.
     Surveying,
     /// Pairs are made.
-    Counting(&'a Counted),
+    Counting(&'a CountedPairs),
     /// An example is made small.
-    Example(Predicate, Option<&'a Example>),
+    Example(Predicate, Option<&'a BesideExample>),
 }
 
 /// What a search came to.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchedPairs {
     /// Where the reference keeps what.
     pub survey: Survey,
     /// How long it took to find out, in real time.
     pub survey_took: Duration,
     /// What pairs came to.
-    pub counted: Counted,
+    pub counted: CountedPairs,
     /// What was seen inside both locks.
     pub inside: Inside,
     /// All of it, compared.
-    pub comparison: Comparison,
+    pub comparison: BesideComparison,
     /// What only the first lock does, the first of them to be shown first.
-    pub examples: Vec<Example>,
+    pub examples: Vec<BesideExample>,
 }
 
 /// Compares two locks: surveys the reference, counts pairs, and makes examples through the engines of `real`.
@@ -94,10 +95,10 @@ pub struct Found {
 /// If the reference breaks without faults what it must keep, or a lock's code does not come back.
 pub fn search<A, B, R, S>(
     beside: &Beside<A, B>,
-    real: (&R, &Side<S>),
+    real: (&R, &LockSide<S>),
     question: &Question,
     mut tell: impl FnMut(Stage<'_>) -> ControlFlow<()>,
-) -> Result<Found, BesideError>
+) -> Result<SearchedPairs, BesideError>
 where
     A: Engine<Prepared: Stepped> + Send + Sync + 'static,
     B: Engine<Prepared: Stepped> + Send + Sync + 'static,
@@ -106,13 +107,13 @@ where
 {
     let began = Instant::now();
     let Question { jobs, patience, pairs, first, .. } = *question;
-    let budget = Budget { jobs, patience, pairs, first };
+    let budget = PairBudget { jobs, patience, pairs, first };
     beside.refuse_broken_in_calm(&question.calm)?;
     let _ = tell(Stage::Surveying);
     let survey = kept::survey(beside, &budget, question.folder.as_deref())?;
     let survey_took = began.elapsed();
-    let compare = |counted: &Counted, shown: &[Predicate]| {
-        Comparison::new(&survey, counted, &question.asked, shown)
+    let compare = |counted: &CountedPairs, shown: &[Predicate]| {
+        BesideComparison::new(&survey, counted, &question.asked, shown)
     };
     let mut looked = 0;
     let mut is_stopped = false;
@@ -134,11 +135,11 @@ where
     let shown: Vec<Predicate> = convincing.map(|example| example.wanted.predicate).collect();
     let inside = beside.inside(&survey, &budget);
     let comparison = compare(&counted, &shown).with_inside(&inside);
-    Ok(Found { survey, survey_took, counted, inside, comparison, examples })
+    Ok(SearchedPairs { survey, survey_took, counted, inside, comparison, examples })
 }
 
 /// Whether something is worse, in so many pairs that there is one to show.
-fn is_told(comparison: &Comparison) -> bool {
+fn is_told(comparison: &BesideComparison) -> bool {
     let worse = comparison.worse();
     let is_enough = |it: &Predicate| {
         comparison.rows.iter().any(|row| row.predicate == *it && row.kept.decided.only_first >= PAIRS_ENOUGH)
@@ -149,11 +150,11 @@ fn is_told(comparison: &Comparison) -> bool {
 /// Examples that convince, of what is worse and of what may be.
 fn examples<A, B, R, S>(
     beside: &Beside<A, B>,
-    real: (&R, &Side<S>),
-    counted: (&Survey, &Counted),
-    comparison: &Comparison,
+    real: (&R, &LockSide<S>),
+    counted: (&Survey, &CountedPairs),
+    comparison: &BesideComparison,
     tell: &mut impl FnMut(Stage<'_>) -> ControlFlow<()>,
-) -> Result<Vec<Example>, BesideError>
+) -> Result<Vec<BesideExample>, BesideError>
 where
     A: Engine<Prepared: Stepped> + Send + Sync + 'static,
     B: Engine<Prepared: Stepped> + Send + Sync + 'static,
@@ -161,7 +162,7 @@ where
     S: Engine<Prepared: Stepped>,
 {
     let began = Instant::now();
-    let mut examples: Vec<Example> = Vec::new();
+    let mut examples: Vec<BesideExample> = Vec::new();
     for predicate in comparison.to_show() {
         let mut is_over = || {
             let best = examples.first();
@@ -190,9 +191,9 @@ pub struct BesideFindings {
     /// The worlds, in words: `160 worlds of the family`.
     pub worlds: String,
     /// What pairs came to.
-    pub comparison: Comparison,
+    pub comparison: BesideComparison,
     /// For each predicate: in how many conditions the reference keeps it, of how many, and under which faults.
-    pub kept: Vec<(Predicate, usize, usize, Kinds)>,
+    pub kept: Vec<(Predicate, usize, usize, WeatherKinds)>,
     /// How many runs it took to find that out; none if it was known.
     pub survey_runs: u64,
     /// What was seen inside both locks.
@@ -207,7 +208,7 @@ pub struct BesideFindings {
 #[derive(Debug)]
 pub struct ShownExample {
     /// The example.
-    pub example: Example,
+    pub example: BesideExample,
     /// Its run with the first lock, and what caused it.
     pub mine: Explained,
     /// Its run with the reference.
@@ -218,7 +219,7 @@ pub struct ShownExample {
 
 impl BesideFindings {
     /// The whole in one word.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> BesideOutcome {
         self.comparison.outcome()
     }
 }
@@ -228,7 +229,7 @@ pub fn kept_conditions<A, B>(
     beside: &Beside<A, B>,
     survey: &Survey,
     asked: &[Predicate],
-) -> Vec<(Predicate, usize, usize, Kinds)>
+) -> Vec<(Predicate, usize, usize, WeatherKinds)>
 where
     A: Engine<Prepared: Stepped> + Send + Sync + 'static,
     B: Engine<Prepared: Stepped> + Send + Sync + 'static,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use doublehold_beside::{Comparison, Found, FUTURES, Group, Outcome, Row};
+use doublehold_beside::{BesideComparison, BesideOutcome, ComparedRule, FUTURES, NeedsGroup, RuleFound};
 use doublehold_render::layout::{to_ascii, wrap};
 use doublehold_render::style::Style;
 use doublehold_render::text;
@@ -67,9 +67,10 @@ impl BesideFindings {
 
     fn table(&self, table: &impl Table) -> String {
         let heading = ["rule", "found", "only mine", "only theirs", "both", "neither", "more often (95 %)"];
-        let row = |row: &Row| {
+        let row = |row: &ComparedRule| {
             let counts = row.kept.decided;
-            let numbers = [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
+            let numbers =
+                [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
             let mut cells =
                 vec![format!("{} {}", row.predicate, row.predicate.name()), row.found.as_str().to_owned()];
             cells.extend(numbers);
@@ -94,8 +95,10 @@ impl BesideFindings {
             remarks.push(format!("{predicate}: in {kept} of {all}{without}"));
         }
         remarks.extend(self.shared());
-        if matches!(self.outcome(), Outcome::NeverReached | Outcome::NotToldApart | Outcome::NoWorse)
-            && !self.inside.unmet().is_empty()
+        if matches!(
+            self.outcome(),
+            BesideOutcome::NeverReached | BesideOutcome::NotToldApart | BesideOutcome::NoWorse
+        ) && !self.inside.unmet().is_empty()
         {
             remarks.push(format!("neither lock met {}", list(&self.inside.unmet())));
         }
@@ -117,23 +120,28 @@ impl BesideFindings {
 
     /// What both do where the reference breaks a rule, in one line.
     fn shared(&self) -> Option<String> {
-        let both = |row: &Row| {
+        let both = |row: &ComparedRule| {
             let counts = row.rest.decided;
             let (both, mine, theirs) = (counts.both, counts.only_first, counts.only_second);
             (both > 0).then(|| {
                 let numbers = [both, mine, theirs].map(group_digits);
-                format!("{} ({} both, {} only mine, {} only theirs)", row.predicate, numbers[0], numbers[1], numbers[2])
+                format!(
+                    "{} ({} both, {} only mine, {} only theirs)",
+                    row.predicate, numbers[0], numbers[1], numbers[2]
+                )
             })
         };
         let shared: Vec<String> = self.comparison.rows.iter().filter_map(both).collect();
-        (!shared.is_empty()).then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
+        (!shared.is_empty())
+            .then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
     }
 
     fn example_words(&self, shown: &ShownExample, width: usize) -> String {
         let line = |text: &str, first: &str| wrap(text, first, "    ", width);
         let example = &shown.example;
         let predicate = example.wanted.predicate;
-        let mut text = wrap(&format!("{predicate} is violated by mine, and kept by the reference"), "", "    ", width);
+        let mut text =
+            wrap(&format!("{predicate} is violated by mine, and kept by the reference"), "", "    ", width);
         for cause in causes(&example.shrunk.scenario.faults) {
             text += &line(&cause, "  - ");
         }
@@ -154,26 +162,32 @@ impl BesideFindings {
 
     /// What it came to, in a sentence.
     pub fn answer(&self) -> String {
-        let Comparison { rows, pairs, only_mine_panicked, .. } = &self.comparison;
-        let named = |wanted: fn(Found) -> bool| {
+        let BesideComparison { rows, pairs, only_mine_panicked, .. } = &self.comparison;
+        let named = |wanted: fn(RuleFound) -> bool| {
             let names = rows.iter().filter(|row| wanted(row.found)).map(|row| row.predicate.as_str());
             list(&names.collect::<Vec<_>>())
         };
-        let (worse, better) = (named(|it| it == Found::Worse), named(|it| it == Found::Better));
+        let (worse, better) = (named(|it| it == RuleFound::Worse), named(|it| it == RuleFound::Better));
         match self.outcome() {
-            Outcome::Worse if worse.is_empty() && !self.comparison.broken.is_empty() => {
+            BesideOutcome::Worse if worse.is_empty() && !self.comparison.broken.is_empty() => {
                 let broken: Vec<&str> = self.comparison.broken.iter().map(|rule| rule.as_str()).collect();
                 format!("WORSE: mine breaks {} where the reference does not", list(&broken))
             }
-            Outcome::Worse if worse.is_empty() => {
-                format!("WORSE: only mine panics, in {} of {}", group_digits(*only_mine_panicked), several(*pairs, "pair"))
+            BesideOutcome::Worse if worse.is_empty() => {
+                format!(
+                    "WORSE: only mine panics, in {} of {}",
+                    group_digits(*only_mine_panicked),
+                    several(*pairs, "pair")
+                )
             }
-            Outcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
-            Outcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
-            Outcome::Better => format!("better: the reference breaks {better} where mine does not"),
-            Outcome::NoWorse => format!("no worse: {}", self.bound()),
-            Outcome::NotToldApart => "NOT TOLD APART: too few pairs to say more; give it more time".to_owned(),
-            Outcome::NeverReached => format!(
+            BesideOutcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
+            BesideOutcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
+            BesideOutcome::Better => format!("better: the reference breaks {better} where mine does not"),
+            BesideOutcome::NoWorse => format!("no worse: {}", self.bound()),
+            BesideOutcome::NotToldApart => {
+                "NOT TOLD APART: too few pairs to say more; give it more time".to_owned()
+            }
+            BesideOutcome::NeverReached => format!(
                 "NEVER REACHED: both runs of all {} were the same; no world here exercises what differs",
                 several(*pairs, "pair")
             ),
@@ -183,7 +197,7 @@ impl BesideFindings {
     /// `mine breaks no rule in more than 0.05 % of runs more`.
     fn bound(&self) -> String {
         let bounds = self.comparison.rows.iter().filter_map(|row| match row.found {
-            Found::NoWorse(at_most) => Some(at_most),
+            RuleFound::NoWorse(at_most) => Some(at_most),
             _ => None,
         });
         let largest = bounds.fold(0.0, f64::max);
@@ -202,16 +216,17 @@ impl ShownExample {
         let predicate = self.example.wanted.predicate;
         let mut text = text::render_run(&self.mine, replay, style);
         text.push('\n');
-        text += &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
+        text +=
+            &wrap(&format!("the same plan with {}: {predicate} holds", clean(theirs)), "", "  ", style.width);
         text += &text::render_lanes(&self.theirs, style);
         text
     }
 }
 
 /// `12 of 20 such pairs need a pause, 3 need a cut and a loss`.
-fn groups(groups: &[Group]) -> String {
+fn groups(groups: &[NeedsGroup]) -> String {
     let all: usize = groups.iter().map(|group| group.pairs).sum();
-    let of = |group: &Group| match &group.needs[..] {
+    let of = |group: &NeedsGroup| match &group.needs[..] {
         [] => format!("{} need no single kind of fault", group.pairs),
         needs => format!("{} need {}", group.pairs, list(needs)),
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_beside::{Beside, Outcome, Side, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideOutcome, LockSide, PairWorlds, Weathers};
 use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Registry, Switches};
@@ -15,15 +15,13 @@ use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::preset;
-use doublehold_scenarios::{
-    Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks,
-};
+use doublehold_scenarios::{Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
 
 use super::seeds::AskedFor;
 use super::{Check, CheckError, write};
-use crate::beside::{BesideFindings, Found, Question, ShownExample, kept_conditions, search};
+use crate::beside::{BesideFindings, Question, SearchedPairs, ShownExample, kept_conditions, search};
 use crate::findings::ReplayHints;
 use crate::nondeterminism::{self, Watched};
 use doublehold_scenarios::plan::Plan;
@@ -98,7 +96,12 @@ impl<E: TakesLocks> Check<E> {
     /// ```
     pub fn beside(self, reference: impl LockKind<SimEnv>) -> BesideCheck<E> {
         let name = reference.descriptor().name;
-        BesideCheck { check: self, reference: name, reference_locks: builtin_locks().with(reference), pairs: PAIRS }
+        BesideCheck {
+            check: self,
+            reference: name,
+            reference_locks: builtin_locks().with(reference),
+            pairs: PAIRS,
+        }
     }
 }
 
@@ -125,8 +128,11 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     pub fn run(self) -> Result<CheckedBeside, CheckError> {
         let BesideCheck { check, reference, reference_locks, pairs } = &self;
         let mine_title = check.lock.to_owned();
-        let theirs_title =
-            if *reference == check.lock { format!("{reference} (the reference)") } else { (*reference).to_owned() };
+        let theirs_title = if *reference == check.lock {
+            format!("{reference} (the reference)")
+        } else {
+            (*reference).to_owned()
+        };
         let mine = side::<E>(&check.locks, check.lock, &mine_title);
         let theirs = || side::<E>(reference_locks, reference, &theirs_title);
         let (worlds, weathers, first) = self.worlds(&mine)?;
@@ -135,11 +141,10 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         let beside = Beside::new(mine, theirs(), &worlds, &weathers)?;
         let (question, patience) = (self.question(*pairs)?, check.patience);
         let quiet = QuietPanics::new(real_mine.prepare(&first)?);
-        let found = quiet.hush(|_| {
-            search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(()))
-        })?;
+        let found = quiet
+            .hush(|_| search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(())))?;
         let kept = kept_conditions(&beside, &found.survey, &question.asked);
-        let Found { survey, comparison, inside, examples, .. } = found;
+        let SearchedPairs { survey, comparison, inside, examples, .. } = found;
         let real_theirs = E::from_locks(reference_locks.clone());
         let mut shown = Vec::new();
         for example in examples {
@@ -156,8 +161,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             mine: mine_title,
             theirs: theirs_title,
             worlds: match worlds {
-                Worlds::Family(_) => format!("{conditions} worlds of the family"),
-                Worlds::One(scenario) => format!("`{}` under {conditions} weathers", scenario.name),
+                PairWorlds::Family(_) => format!("{conditions} worlds of the family"),
+                PairWorlds::One(scenario) => format!("`{}` under {conditions} weathers", scenario.name),
             },
             comparison,
             kept,
@@ -170,7 +175,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 
     /// Where both run, what strikes there, and the first scenario.
-    fn worlds(&self, mine: &Side<E>) -> Result<(Worlds, Weathers, Scenario), CheckError> {
+    fn worlds(&self, mine: &LockSide<E>) -> Result<(PairWorlds, Weathers, Scenario), CheckError> {
         let scenario = mine.scenario(&self.check.world)?;
         let weathers = match (&scenario.weather, scenario.faults.is_empty()) {
             (Some(weather), _) => Weathers::Fixed(weather.clone()),
@@ -179,8 +184,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             (None, false) => Weathers::Fixed(preset("calm")?.weather),
         };
         let worlds = match self.check.world.is_family() {
-            true => Worlds::Family(self.check.world.clone()),
-            false => Worlds::One(Box::new(scenario.clone())),
+            true => PairWorlds::Family(self.check.world.clone()),
+            false => PairWorlds::One(Box::new(scenario.clone())),
         };
         Ok((worlds, weathers, scenario))
     }
@@ -237,7 +242,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         };
         let replay = format!("doublehold::check::replay(\"{}\", the lock)", path("plan").display());
         let picture = shown.picture_with(&replay, theirs, &Style::UNICODE);
-        let texts = [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
+        let texts =
+            [("txt", picture), ("plan", plan(&shown.mine.report)?), ("reference.plan", plan(&shown.theirs)?)];
         let mut files = Vec::new();
         for (ending, text) in texts {
             files.push(write(&path(ending), &text)?.display().to_string());
@@ -246,8 +252,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 }
 
-fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> Side<E> {
-    Side {
+fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> LockSide<E> {
+    LockSide {
         engine: E::from_locks(locks.clone()),
         lock: lock.to_owned(),
         switches: Switches::new(),
@@ -264,7 +270,7 @@ pub struct CheckedBeside {
 
 impl CheckedBeside {
     /// The whole in one word.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> BesideOutcome {
         self.findings.outcome()
     }
 
@@ -279,7 +285,7 @@ impl CheckedBeside {
     ///
     /// If it is worse in anything, or if pairs were too few to say, with everything there is to say.
     pub fn assert_no_worse(&self) {
-        let passes = matches!(self.outcome(), Outcome::NoWorse | Outcome::Better);
+        let passes = matches!(self.outcome(), BesideOutcome::NoWorse | BesideOutcome::Better);
         assert!(passes, "the lock was not found to be as good as the reference\n\n{self}");
     }
 }

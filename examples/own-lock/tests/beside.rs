@@ -3,7 +3,7 @@
 
 mod own;
 
-use doublehold::check::{CheckedBeside, Outcome, Predicate, World, check};
+use doublehold::check::{CheckedBeside, BesideOutcome, Predicate, World, check};
 
 /// The lock that is given back this way, beside the one that is given back by the script, which is the default.
 fn beside_the_repair(release: &'static str) -> CheckedBeside {
@@ -16,6 +16,6 @@ fn beside_the_repair(release: &'static str) -> CheckedBeside {
 fn only_the_reviewed_lock_frees_the_next_holders_lock() {
     let found = beside_the_repair("get-then-delete");
     println!("{found}");
-    assert_eq!(found.outcome(), Outcome::Worse, "{found}");
+    assert_eq!(found.outcome(), BesideOutcome::Worse, "{found}");
     assert_eq!(found.worse().first(), Some(&Predicate::WR), "{found}");
 }

@@ -24,7 +24,7 @@ use crate::condition::{Condition, draw_weather};
 use crate::count::{Counts, is_violated};
 use crate::inside::Inside;
 use crate::pair::Pair;
-use crate::sides::Side;
+use crate::sides::LockSide;
 use crate::survey::{Survey, Surveyed};
 
 /// Where the survey's seeds begin, and where they do if a comparison begins near there: none of them is one of its.
@@ -43,13 +43,13 @@ const OF_FAMILY: u64 = 160;
 const OF_WORLD: u64 = 60;
 
 /// The seeds of a survey: none of them is one of the comparison's.
-pub(crate) fn survey_seeds(budget: &Budget) -> RangeFrom<u64> {
+pub(crate) fn survey_seeds(budget: &PairBudget) -> RangeFrom<u64> {
     SURVEY_SEEDS[usize::from(budget.first.0 >= 1 << 39)]..
 }
 
 /// Where both locks run.
 #[derive(Clone, Debug)]
-pub enum Worlds {
+pub enum PairWorlds {
     /// In members of this family.
     Family(World),
     /// In this one, whatever lock it names.
@@ -67,7 +67,7 @@ pub enum Weathers {
 
 /// Threads and patience.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct PairBudget {
     /// The number of threads.
     pub jobs: NonZeroUsize,
     /// How long no run may end, in real time.
@@ -87,8 +87,8 @@ pub struct Beside<A: Engine, B: Engine> {
 }
 
 pub(crate) struct Shared<A: Engine, B: Engine> {
-    pub(crate) mine: Side<A>,
-    pub(crate) theirs: Side<B>,
+    pub(crate) mine: LockSide<A>,
+    pub(crate) theirs: LockSide<B>,
     pub(crate) conditions: Vec<Condition>,
     pairs: Vec<Prepared<A, B>>,
 }
@@ -108,7 +108,7 @@ where
 
 /// What the pairs so far came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedPairs {
     /// By the place of the condition.
     pub conditions: Vec<Counts>,
     /// How many pairs there were.
@@ -128,16 +128,16 @@ where
     ///
     /// If no world fits both locks, or a program has a step that one of them lacks.
     pub fn new(
-        mine: Side<A>,
-        theirs: Side<B>,
-        worlds: &Worlds,
+        mine: LockSide<A>,
+        theirs: LockSide<B>,
+        worlds: &PairWorlds,
         weathers: &Weathers,
     ) -> Result<Beside<A, B>, BesideError> {
         refuse_other_nodes(&mine, &theirs)?;
         let can = mine.abilities()?.common(theirs.abilities()?);
         let conditions = match worlds {
-            Worlds::Family(family) => of_family(&mine, family, can, weathers)?,
-            Worlds::One(scenario) => {
+            PairWorlds::Family(family) => of_family(&mine, family, can, weathers)?,
+            PairWorlds::One(scenario) => {
                 refuse_to_extend(scenario, &mine, &theirs)?;
                 theirs.in_place_of(scenario)?;
                 of_world(&mine.in_place_of(scenario)?, weathers)
@@ -181,7 +181,7 @@ where
     }
 
     /// Looks inside both locks, in one pair of each condition.
-    pub fn inside(&self, survey: &Survey, budget: &Budget) -> Inside {
+    pub fn inside(&self, survey: &Survey, budget: &PairBudget) -> Inside {
         let places: Vec<usize> = survey.places().collect();
         let seed = budget.first;
         let of_pair = |place: &usize| {
@@ -197,7 +197,7 @@ where
     /// # Errors
     ///
     /// If no condition can be run, or the code of a lock does not come back.
-    pub fn survey(&self, budget: &Budget) -> Result<Survey, BesideError> {
+    pub fn survey(&self, budget: &PairBudget) -> Result<Survey, BesideError> {
         let seeds = survey_seeds(budget);
         let next = 0..self.shared.conditions.len();
         let mut rest = Surveying { next, until: BATCH, told: 0, survey: Survey::default() };
@@ -239,11 +239,11 @@ where
     pub fn count(
         &self,
         survey: &Survey,
-        budget: &Budget,
-        until: impl FnMut(&Counted) -> ControlFlow<()>,
-    ) -> Result<Counted, BesideError> {
+        budget: &PairBudget,
+        until: impl FnMut(&CountedPairs) -> ControlFlow<()>,
+    ) -> Result<CountedPairs, BesideError> {
         let conditions = vec![Counts::default(); self.shared.conditions.len()];
-        let counted = Counted { conditions, ..Counted::default() };
+        let counted = CountedPairs { conditions, ..CountedPairs::default() };
         let mut rounds = Rounds { survey, budget: *budget, counted, plan: Vec::new(), waiting: 0, until };
         let shared = self.shared.clone();
         let check = panic_hook::current_check();
@@ -267,7 +267,7 @@ where
 }
 
 fn of_family<A: Engine>(
-    mine: &Side<A>,
+    mine: &LockSide<A>,
     family: &World,
     can: Abilities,
     weathers: &Weathers,
@@ -297,7 +297,10 @@ fn condition(number: u64, scenario: Scenario, weathers: &Weathers) -> Condition 
     Condition { number, scenario: Scenario { weather: None, ..scenario }, weather }
 }
 
-fn refuse_other_nodes<A: Engine, B: Engine>(mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError> {
+fn refuse_other_nodes<A: Engine, B: Engine>(
+    mine: &LockSide<A>,
+    theirs: &LockSide<B>,
+) -> Result<(), BesideError> {
     let words = |nodes| match nodes {
         Nodes::One => "one node",
         Nodes::Replicated => "a master and its replicas",
@@ -315,7 +318,11 @@ fn refuse_other_nodes<A: Engine, B: Engine>(mine: &Side<A>, theirs: &Side<B>) ->
     })
 }
 
-fn refuse_to_extend<A, B>(scenario: &Scenario, mine: &Side<A>, theirs: &Side<B>) -> Result<(), BesideError>
+fn refuse_to_extend<A, B>(
+    scenario: &Scenario,
+    mine: &LockSide<A>,
+    theirs: &LockSide<B>,
+) -> Result<(), BesideError>
 where
     A: Engine<Prepared: Stepped>,
     B: Engine<Prepared: Stepped>,
@@ -381,8 +388,8 @@ struct Block {
 /// Hands out blocks, round after round.
 struct Rounds<'a, U> {
     survey: &'a Survey,
-    budget: Budget,
-    counted: Counted,
+    budget: PairBudget,
+    counted: CountedPairs,
     /// The blocks of this round that are not handed out yet, the next one last.
     plan: Vec<Block>,
     /// How many blocks are handed out and not told of.
@@ -390,7 +397,7 @@ struct Rounds<'a, U> {
     until: U,
 }
 
-impl<U: FnMut(&Counted) -> ControlFlow<()>> Foreman for Rounds<'_, U> {
+impl<U: FnMut(&CountedPairs) -> ControlFlow<()>> Foreman for Rounds<'_, U> {
     type Piece = Block;
     type Done = (usize, Counts);
 

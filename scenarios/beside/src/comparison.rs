@@ -17,7 +17,7 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::{Confidence, Interval, PartlyPaired};
 
-use crate::beside::Counted;
+use crate::beside::CountedPairs;
 use crate::count::sum;
 use crate::inside::Inside;
 use crate::survey::Survey;
@@ -33,7 +33,7 @@ const PAIRS_MIN: u64 = 200;
 
 /// What a predicate came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Found {
+pub enum RuleFound {
     /// The first lock breaks it more often.
     Worse,
     /// The reference breaks it more often.
@@ -46,33 +46,33 @@ pub enum Found {
     NotAsked,
 }
 
-impl Found {
+impl RuleFound {
     /// The word of reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Found::Worse => "worse",
-            Found::Better => "better",
-            Found::NoWorse(_) => "no worse",
-            Found::NotToldApart => "not told apart",
-            Found::NotAsked => "not asked",
+            RuleFound::Worse => "worse",
+            RuleFound::Better => "better",
+            RuleFound::NoWorse(_) => "no worse",
+            RuleFound::NotToldApart => "not told apart",
+            RuleFound::NotAsked => "not asked",
         }
     }
 }
 
 /// One predicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct ComparedRule {
     /// Which.
     pub predicate: Predicate,
     /// What it came to.
-    pub found: Found,
+    pub found: RuleFound,
     /// The pairs in conditions in which the reference keeps it.
     pub kept: PartlyPaired,
     /// The pairs in all others.
     pub rest: PartlyPaired,
 }
 
-impl Row {
+impl ComparedRule {
     /// The difference of the rates where the reference keeps it, first less second; in all conditions if it keeps it in
     /// none.
     pub fn interval(&self) -> Option<Interval> {
@@ -83,7 +83,7 @@ impl Row {
 
 /// What the whole came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum BesideOutcome {
     /// Something is worse and nothing better.
     Worse,
     /// Something is better and nothing worse.
@@ -98,25 +98,25 @@ pub enum Outcome {
     NeverReached,
 }
 
-impl Outcome {
+impl BesideOutcome {
     /// The word of reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Outcome::Worse => "worse",
-            Outcome::Better => "better",
-            Outcome::Mixed => "mixed",
-            Outcome::NoWorse => "no worse",
-            Outcome::NotToldApart => "not told apart",
-            Outcome::NeverReached => "never reached",
+            BesideOutcome::Worse => "worse",
+            BesideOutcome::Better => "better",
+            BesideOutcome::Mixed => "mixed",
+            BesideOutcome::NoWorse => "no worse",
+            BesideOutcome::NotToldApart => "not told apart",
+            BesideOutcome::NeverReached => "never reached",
         }
     }
 }
 
 /// All predicates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct BesideComparison {
     /// In the order of [`Predicate::ALL`].
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedRule>,
     /// How many pairs there were.
     pub pairs: u64,
     /// In how many pairs both runs were the same.
@@ -127,12 +127,17 @@ pub struct Comparison {
     pub broken: Vec<Rule>,
 }
 
-impl Comparison {
+impl BesideComparison {
     /// Compares what pairs came to. `shown` are the predicates for which an example was found.
-    pub fn new(survey: &Survey, counted: &Counted, asked: &[Predicate], shown: &[Predicate]) -> Comparison {
+    pub fn new(
+        survey: &Survey,
+        counted: &CountedPairs,
+        asked: &[Predicate],
+        shown: &[Predicate],
+    ) -> BesideComparison {
         let rows = asked.iter().map(|predicate| row(*predicate, survey, counted, shown)).collect();
         let all = || counted.conditions.iter();
-        Comparison {
+        BesideComparison {
             rows,
             pairs: counted.pairs,
             same: all().map(|counts| counts.same).sum(),
@@ -143,28 +148,28 @@ impl Comparison {
 
     /// The same with what was seen inside the locks.
     #[must_use]
-    pub fn with_inside(self, inside: &Inside) -> Comparison {
+    pub fn with_inside(self, inside: &Inside) -> BesideComparison {
         let level = ALPHA / Rule::ALL.len() as f64;
         let is_broken = |rule: &Rule| {
             let pairs = inside.rules.get(rule).copied().unwrap_or_default();
             pairs.only_first > pairs.only_second && pairs.p_value() < level
         };
-        Comparison { broken: Rule::ALL.into_iter().filter(is_broken).collect(), ..self }
+        BesideComparison { broken: Rule::ALL.into_iter().filter(is_broken).collect(), ..self }
     }
 
     /// The whole in one word.
-    pub fn outcome(&self) -> Outcome {
-        let has = |wanted: fn(Found) -> bool| self.rows.iter().any(|row| wanted(row.found));
+    pub fn outcome(&self) -> BesideOutcome {
+        let has = |wanted: fn(RuleFound) -> bool| self.rows.iter().any(|row| wanted(row.found));
         let is_worse =
-            has(|found| found == Found::Worse) || self.only_mine_panicked > 0 || !self.broken.is_empty();
-        match (is_worse, has(|found| found == Found::Better)) {
-            (true, true) => Outcome::Mixed,
-            (true, false) => Outcome::Worse,
-            (false, true) => Outcome::Better,
-            (false, false) if self.same == self.pairs => Outcome::NeverReached,
-            (false, false) if has(|found| found == Found::NotToldApart) => Outcome::NotToldApart,
-            (false, false) if has(|found| matches!(found, Found::NoWorse(_))) => Outcome::NoWorse,
-            (false, false) => Outcome::NotToldApart,
+            has(|found| found == RuleFound::Worse) || self.only_mine_panicked > 0 || !self.broken.is_empty();
+        match (is_worse, has(|found| found == RuleFound::Better)) {
+            (true, true) => BesideOutcome::Mixed,
+            (true, false) => BesideOutcome::Worse,
+            (false, true) => BesideOutcome::Better,
+            (false, false) if self.same == self.pairs => BesideOutcome::NeverReached,
+            (false, false) if has(|found| found == RuleFound::NotToldApart) => BesideOutcome::NotToldApart,
+            (false, false) if has(|found| matches!(found, RuleFound::NoWorse(_))) => BesideOutcome::NoWorse,
+            (false, false) => BesideOutcome::NotToldApart,
         }
     }
 
@@ -174,22 +179,25 @@ impl Comparison {
         if !worse.is_empty() {
             return worse;
         }
-        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| speaks_for_an_example(&row.kept)).collect();
+        let mut rows: Vec<&ComparedRule> =
+            self.rows.iter().filter(|row| speaks_for_an_example(&row.kept)).collect();
         rows.sort_by_key(|row| Reverse(row.kept.decided.only_first));
         rows.into_iter().map(|row| row.predicate).collect()
     }
 
     /// The predicates that only the first lock breaks more often, those with the most such pairs first.
     pub fn worse(&self) -> Vec<Predicate> {
-        let mut worse: Vec<&Row> = self.rows.iter().filter(|row| row.found == Found::Worse).collect();
+        let mut worse: Vec<&ComparedRule> =
+            self.rows.iter().filter(|row| row.found == RuleFound::Worse).collect();
         worse.sort_by_key(|row| Reverse(row.kept.decided.only_first));
         worse.into_iter().map(|row| row.predicate).collect()
     }
 }
 
-fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predicate]) -> Row {
+fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[Predicate]) -> ComparedRule {
     let tables = |is_kept: bool| {
-        let places = (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
+        let places =
+            (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
         sum(places.map(|place| counted.conditions[place].of(predicate)))
     };
     let (kept, rest) = (tables(true), tables(false));
@@ -200,15 +208,15 @@ fn row(predicate: Predicate, survey: &Survey, counted: &Counted, shown: &[Predic
     });
     let is_shown = shown.contains(&predicate) && speaks_for_an_example(&kept);
     let found = if told.contains(&Ordering::Greater) || is_shown {
-        Found::Worse
+        RuleFound::Worse
     } else if told.contains(&Ordering::Less) {
-        Found::Better
+        RuleFound::Better
     } else if kept.pairs() == 0 {
-        Found::NotAsked
+        RuleFound::NotAsked
     } else {
         bound(&kept)
     };
-    Row { predicate, found, kept, rest }
+    ComparedRule { predicate, found, kept, rest }
 }
 
 /// Whether pairs say what an example does.
@@ -217,12 +225,12 @@ fn speaks_for_an_example(kept: &PartlyPaired) -> bool {
 }
 
 /// What can be said where no difference is told.
-fn bound(kept: &PartlyPaired) -> Found {
+fn bound(kept: &PartlyPaired) -> RuleFound {
     match kept.decided.interval(Confidence::P95) {
         Some(interval) if interval.high <= MARGIN && kept.decided.pairs() >= PAIRS_MIN => {
-            Found::NoWorse(interval.high.max(0.0))
+            RuleFound::NoWorse(interval.high.max(0.0))
         }
-        _ => Found::NotToldApart,
+        _ => RuleFound::NotToldApart,
     }
 }
 

@@ -19,9 +19,9 @@ use doublehold_scenarios::{Engine, Prepared as _, Searchable as _, Seed, Stepped
 use doublehold_search::shrink::{Case, Effort, KeepNodes, Shrunk, Target, shrink};
 
 use crate::BesideError;
-use crate::beside::{Beside, Counted};
-use crate::masked::{Masked, Wanted};
-use crate::sides::Side;
+use crate::beside::{Beside, CountedPairs};
+use crate::masked::{Masked, WantedBreach};
+use crate::sides::LockSide;
 use crate::survey::Survey;
 
 /// How many other futures an example is tried in.
@@ -43,9 +43,9 @@ const OVERLAP: Duration = Duration::from_millis(100);
 
 /// A run that only the first lock breaks.
 #[derive(Clone, Debug)]
-pub struct Example {
+pub struct BesideExample {
     /// What it breaks.
-    pub wanted: Wanted,
+    pub wanted: WantedBreach,
     /// The number of the condition that it was found in.
     pub condition: u64,
     /// The seed of the pair.
@@ -57,10 +57,10 @@ pub struct Example {
     /// In how many other futures it separates them, of [`FUTURES`].
     pub separates: u64,
     /// The first pairs that only the first lock breaks, by what removes them; the group of the example first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<NeedsGroup>,
 }
 
-impl Example {
+impl BesideExample {
     /// Whether it is evidence that the first lock does worse.
     pub fn convinces(&self) -> bool {
         self.separates >= FUTURES_MIN
@@ -69,7 +69,7 @@ impl Example {
 
 /// Pairs that the same kinds of faults are needed for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct NeedsGroup {
     /// The kinds of faults without which they are gone, each alone; none if it takes no single one.
     pub needs: Vec<&'static str>,
     /// How many there are.
@@ -82,7 +82,7 @@ struct Candidate {
     seed: Seed,
     /// The scenario with the faults written out.
     scenario: Scenario,
-    wanted: Wanted,
+    wanted: WantedBreach,
     needs: Vec<&'static str>,
 }
 
@@ -99,11 +99,11 @@ where
     /// If a scenario that was run before is refused now.
     pub fn example<R, S>(
         &self,
-        (mine, theirs): (&R, &Side<S>),
-        (survey, counted): (&Survey, &Counted),
+        (mine, theirs): (&R, &LockSide<S>),
+        (survey, counted): (&Survey, &CountedPairs),
         predicate: Predicate,
         mut is_over: impl FnMut() -> bool,
-    ) -> Result<Option<Example>, BesideError>
+    ) -> Result<Option<BesideExample>, BesideError>
     where
         R: Engine<Prepared: Stepped>,
         S: Engine<Prepared: Stepped>,
@@ -119,13 +119,13 @@ where
             }
         }
         let groups = groups(&candidates);
-        let mut best: Option<Example> = None;
+        let mut best: Option<BesideExample> = None;
         for candidate in in_turn(&groups, &candidates).into_iter().take(SHRUNK_MAX) {
             let example = make_small((mine, theirs), candidate, &groups)?;
             if best.as_ref().is_none_or(|best| example.separates > best.separates) {
                 best = Some(example);
             }
-            if is_over() || best.as_ref().is_some_and(Example::convinces) {
+            if is_over() || best.as_ref().is_some_and(BesideExample::convinces) {
                 break;
             }
         }
@@ -133,13 +133,15 @@ where
     }
 
     /// The pairs to look at, from as many conditions as there are, those with the fewest kinds of faults first.
-    fn pairs_of(&self, survey: &Survey, counted: &Counted, predicate: Predicate) -> Vec<(usize, Seed)> {
-        let mut places: Vec<usize> = survey.places().filter(|place| survey.keeps(*place, predicate)).collect();
+    fn pairs_of(&self, survey: &Survey, counted: &CountedPairs, predicate: Predicate) -> Vec<(usize, Seed)> {
+        let mut places: Vec<usize> =
+            survey.places().filter(|place| survey.keeps(*place, predicate)).collect();
         places.sort_by_key(|place| {
             let table = counted.conditions[*place].of(predicate).decided;
             (self.conditions()[*place].weather.faults.len(), Reverse(table.only_first))
         });
-        let seeds = |place: &usize| counted.conditions[*place].only_mine.get(&predicate).cloned().unwrap_or_default();
+        let seeds =
+            |place: &usize| counted.conditions[*place].only_mine.get(&predicate).cloned().unwrap_or_default();
         let mut found = Vec::new();
         for turn in 0..8 {
             found.extend(places.iter().filter_map(|place| Some((*place, *seeds(place).get(turn)?))));
@@ -151,7 +153,7 @@ where
     /// A pair through the engines that are to show it, without the faults that it does not need to strike.
     fn candidate<R, S>(
         &self,
-        (mine, theirs): (&R, &Side<S>),
+        (mine, theirs): (&R, &LockSide<S>),
         (place, seed): (usize, Seed),
         predicate: Predicate,
         is_long: bool,
@@ -164,7 +166,7 @@ where
         let condition = &self.conditions()[place];
         let scenario = Scenario { faults: pair.faults(seed), ..condition.scenario.clone() };
         let overlap = if is_long { OVERLAP.min(scenario.lock.ttl / 10) } else { Duration::ZERO };
-        let wanted = Wanted { predicate, overlap };
+        let wanted = WantedBreach { predicate, overlap };
         let target = Target::Violates(predicate);
         let scenario = with_struck_faults(mine, scenario, seed)?;
         let prepared = Masked { mine, theirs, wanted }.prepare(&scenario)?;
@@ -194,8 +196,8 @@ fn with_struck_faults<R: Engine>(mine: &R, scenario: Scenario, seed: Seed) -> Re
 }
 
 /// One candidate of each group, then the next of each: the one that begins with fewest faults first.
-fn in_turn<'a>(groups: &[Group], candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
-    let of_group = |group: &Group| {
+fn in_turn<'a>(groups: &[NeedsGroup], candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
+    let of_group = |group: &NeedsGroup| {
         let mut of_group: Vec<&Candidate> =
             candidates.iter().filter(|candidate| candidate.needs == group.needs).collect();
         of_group.sort_by_key(|candidate| candidate.scenario.faults.len());
@@ -207,22 +209,23 @@ fn in_turn<'a>(groups: &[Group], candidates: &'a [Candidate]) -> Vec<&'a Candida
 
 /// The largest group first; of groups of one size the one that needs least. Those that need luck come last: which
 /// packets are lost is another question in every future.
-fn groups(candidates: &[Candidate]) -> Vec<Group> {
+fn groups(candidates: &[Candidate]) -> Vec<NeedsGroup> {
     let mut counts: BTreeMap<Vec<&'static str>, usize> = BTreeMap::new();
     for candidate in candidates {
         *counts.entry(candidate.needs.clone()).or_default() += 1;
     }
-    let mut groups: Vec<Group> = counts.into_iter().map(|(needs, pairs)| Group { needs, pairs }).collect();
-    let takes_luck = |group: &Group| group.needs.contains(&"loss");
+    let mut groups: Vec<NeedsGroup> =
+        counts.into_iter().map(|(needs, pairs)| NeedsGroup { needs, pairs }).collect();
+    let takes_luck = |group: &NeedsGroup| group.needs.contains(&"loss");
     groups.sort_by_key(|group| (takes_luck(group), Reverse(group.pairs), group.needs.len()));
     groups
 }
 
 fn make_small<R, S>(
-    (mine, theirs): (&R, &Side<S>),
+    (mine, theirs): (&R, &LockSide<S>),
     candidate: &Candidate,
-    groups: &[Group],
-) -> Result<Example, BesideError>
+    groups: &[NeedsGroup],
+) -> Result<BesideExample, BesideError>
 where
     R: Engine<Prepared: Stepped>,
     S: Engine<Prepared: Stepped>,
@@ -246,7 +249,7 @@ where
     }
     let mut groups = groups.to_vec();
     groups.sort_by_key(|group| group.needs != *needs);
-    Ok(Example {
+    Ok(BesideExample {
         wanted: *wanted,
         condition: *condition,
         found: *seed,

@@ -19,7 +19,7 @@ use doublehold_sim::parts::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::BesideError;
-use crate::beside::{Beside, Budget, survey_seeds};
+use crate::beside::{Beside, PairBudget, survey_seeds};
 use crate::survey::Survey;
 
 /// The version of what is written.
@@ -69,7 +69,7 @@ where
     /// # Errors
     ///
     /// If the reference is refused in a condition, or its code does not come back.
-    pub fn survey_key(&self, budget: &Budget) -> Result<String, BesideError> {
+    pub fn survey_key(&self, budget: &PairBudget) -> Result<String, BesideError> {
         let mut text =
             format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
         text += &format!(" {}", survey_seeds(budget).start);
@@ -85,7 +85,7 @@ where
     }
 
     /// The hashes of some runs of the reference, in as many conditions as there are.
-    fn fingerprint(&self, budget: &Budget) -> Result<Vec<TraceHash>, BesideError> {
+    fn fingerprint(&self, budget: &PairBudget) -> Result<Vec<TraceHash>, BesideError> {
         let (shared, conditions) = (self.shared().clone(), self.conditions().len());
         let first = survey_seeds(budget).start;
         let check = panic_hook::current_check();

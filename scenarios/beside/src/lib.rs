@@ -6,12 +6,12 @@
 //!
 //! # Map, in reading order
 //!
-//! - [`Side`]: one of the two locks
+//! - [`LockSide`]: one of the two locks
 //! - [`Condition`]: a world with the weather over it, drawn from a number
 //! - [`Survey`]: the conditions in which the reference keeps a predicate
 //! - [`Beside`]: runs pairs, and counts
-//! - [`Comparison`]: from counts to one word
-//! - [`Example`]: the least run that only the first lock breaks, and that goes so in other futures, too
+//! - [`BesideComparison`]: from counts to one word
+//! - [`BesideExample`]: the least run that only the first lock breaks, and that goes so in other futures, too
 //!
 //! Nothing here prints, and nothing draws pictures.
 
@@ -34,15 +34,15 @@ use doublehold_scenarios::{PrepareError, ScenarioError};
 use doublehold_search::shrink::ShrinkError;
 use thiserror::Error;
 
-pub use beside::{Beside, Budget, Counted, Weathers, Worlds};
-pub use comparison::{Comparison, Found, Outcome, Row};
+pub use beside::{Beside, CountedPairs, PairBudget, PairWorlds, Weathers};
+pub use comparison::{BesideComparison, BesideOutcome, ComparedRule, RuleFound};
 pub use condition::Condition;
 pub use count::Counts;
-pub use example::{Example, FUTURES, FUTURES_MIN, Group};
+pub use example::{BesideExample, FUTURES, FUTURES_MIN, NeedsGroup};
 pub use inside::Inside;
-pub use masked::Wanted;
-pub use sides::Side;
-pub use survey::{Kinds, Survey};
+pub use masked::WantedBreach;
+pub use sides::LockSide;
+pub use survey::{Survey, WeatherKinds};
 
 /// Why two locks cannot be compared.
 #[derive(Debug, Error)]

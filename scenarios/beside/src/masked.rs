@@ -19,18 +19,18 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{Engine, PrepareError, Prepared, Searchable, Seed, Stepped};
 
-use crate::sides::Side;
+use crate::sides::LockSide;
 
 /// What only the first lock is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedBreach {
     /// What it breaks, and the reference keeps.
     pub predicate: Predicate,
     /// For how long two hold at once at least, where the predicate is about that.
     pub overlap: Duration,
 }
 
-impl Wanted {
+impl WantedBreach {
     /// Whether a run shows it.
     pub fn is_in(&self, run: &Summary) -> bool {
         let Verdict::Violated(evidence) = run.verdicts.get(self.predicate) else { return false };
@@ -57,8 +57,8 @@ const MOVE: Duration = Duration::from_millis(20);
 /// Both locks as one engine.
 pub(crate) struct Masked<'a, A, B> {
     pub(crate) mine: &'a A,
-    pub(crate) theirs: &'a Side<B>,
-    pub(crate) wanted: Wanted,
+    pub(crate) theirs: &'a LockSide<B>,
+    pub(crate) wanted: WantedBreach,
 }
 
 /// One scenario, prepared for both.
@@ -67,7 +67,7 @@ pub(crate) struct MaskedPair<M, T> {
     theirs: T,
     /// The reference with its faults a little sooner or later.
     moved: Vec<T>,
-    wanted: Wanted,
+    wanted: WantedBreach,
 }
 
 impl<A: Engine, B: Engine> Engine for Masked<'_, A, B>
@@ -87,7 +87,8 @@ where
 
     fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError> {
         let their_scenario = self.theirs.in_place_of(scenario);
-        let their_scenario = their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
+        let their_scenario =
+            their_scenario.map_err(|_| PrepareError::NoSuchLock(self.theirs.lock.clone()))?;
         let theirs = self.theirs.engine.prepare(&their_scenario)?;
         let moved = moved(&theirs, &scenario.faults)?;
         Ok(MaskedPair { mine: self.mine.prepare(scenario)?, theirs, moved, wanted: self.wanted })

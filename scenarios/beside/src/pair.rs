@@ -14,7 +14,7 @@ use doublehold_scenarios::when::Nth;
 use doublehold_scenarios::{Engine, Seed, Stepped};
 
 use crate::BesideError;
-use crate::sides::Side;
+use crate::sides::LockSide;
 
 /// The seed of the runs whose steps random faults are placed at.
 const SURVEYED: Seed = Seed(1);
@@ -33,7 +33,7 @@ pub(crate) struct Pair<M, T> {
 impl<M: Stepped, T: Stepped> Pair<M, T> {
     /// Prepares a scenario of the first lock for both.
     pub(crate) fn new<A, B>(
-        (mine, theirs): (&Side<A>, &Side<B>),
+        (mine, theirs): (&LockSide<A>, &LockSide<B>),
         scenario: &Scenario,
         weather: &Weather,
     ) -> Result<Pair<M, T>, BesideError>

@@ -15,7 +15,7 @@ const NO_EXTENSION: &str = "this lock cannot be extended";
 ///
 /// Each has an engine of its own: two versions of one lock may have one name.
 #[derive(Debug)]
-pub struct Side<E> {
+pub struct LockSide<E> {
     /// Runs scenarios of this lock.
     pub engine: E,
     /// Its name, as scenarios know it.
@@ -26,7 +26,7 @@ pub struct Side<E> {
     pub title: String,
 }
 
-impl<E: Engine> Side<E> {
+impl<E: Engine> LockSide<E> {
     /// What is known of the lock.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl Survey {
     }
 
     /// The kinds of faults under which the reference kept a predicate, and those under which it never did.
-    pub fn kinds(&self, conditions: &[Condition], predicate: Predicate) -> Kinds {
+    pub fn kinds(&self, conditions: &[Condition], predicate: Predicate) -> WeatherKinds {
         let (mut survived, mut all) = (BTreeSet::new(), BTreeSet::new());
         for (place, kept) in &self.kept {
             let kinds = conditions[*place].kinds();
@@ -127,13 +127,13 @@ impl Survey {
             all.extend(kinds);
         }
         let taken_away = all.difference(&survived).cloned().collect();
-        Kinds { survived: survived.into_iter().collect(), taken_away }
+        WeatherKinds { survived: survived.into_iter().collect(), taken_away }
     }
 }
 
-/// Kinds of faults, in words.
+/// WeatherKinds of faults, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kinds {
+pub struct WeatherKinds {
     /// Under which the reference kept a predicate, each in some condition.
     pub survived: Vec<String>,
     /// Under which it never did.

@@ -10,12 +10,12 @@ use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Scenario, See
 use doublehold_search::shrink::{Shrunk, Size, Target};
 use doublehold_statistics::{Paired, PartlyPaired};
 
-use crate::beside::Counted;
-use crate::comparison::{Comparison, Found, Outcome};
+use crate::beside::CountedPairs;
+use crate::comparison::{BesideComparison, BesideOutcome, RuleFound};
 use crate::count::Counts;
 use crate::example::{FUTURES, separated_futures};
-use crate::masked::{Masked, Wanted};
-use crate::sides::Side;
+use crate::masked::{Masked, WantedBreach};
+use crate::sides::LockSide;
 use crate::survey::Survey;
 
 /// Counts of two conditions, the first of which is one in which the reference keeps all predicates and the second one in
@@ -32,7 +32,7 @@ impl ByHand {
         ByHand { pairs: 4_000, same: 0, rounds: 3, counts: counts.to_vec() }
     }
 
-    fn counted(&self) -> Counted {
+    fn counted(&self) -> CountedPairs {
         let mut conditions = vec![Counts { pairs: self.pairs, same: self.same, ..Counts::default() }; 2];
         for predicate in Predicate::ALL {
             let found = self.counts.iter().find(|(it, ..)| *it == predicate);
@@ -43,15 +43,15 @@ impl ByHand {
                 counts.predicates.insert(predicate, PartlyPaired { decided, ..PartlyPaired::default() });
             }
         }
-        Counted { conditions, pairs: 2 * self.pairs, rounds: self.rounds }
+        CountedPairs { conditions, pairs: 2 * self.pairs, rounds: self.rounds }
     }
 
-    fn compare(&self) -> Comparison {
+    fn compare(&self) -> BesideComparison {
         let survey = survey();
-        Comparison::new(&survey, &self.counted(), &Predicate::ALL, &[])
+        BesideComparison::new(&survey, &self.counted(), &Predicate::ALL, &[])
     }
 
-    fn found(&self, predicate: Predicate) -> Found {
+    fn found(&self, predicate: Predicate) -> RuleFound {
         self.compare().rows.iter().find(|row| row.predicate == predicate).expect("all are asked").found
     }
 }
@@ -67,21 +67,24 @@ const NONE: [u64; 3] = [0; 3];
 #[test]
 fn what_only_the_first_lock_breaks_is_worse() {
     let by_hand = ByHand::new(&[(Predicate::P2, [30, 0, 0], NONE)]);
-    assert_eq!(by_hand.found(Predicate::P2), Found::Worse);
+    assert_eq!(by_hand.found(Predicate::P2), RuleFound::Worse);
     assert_eq!(
         (by_hand.compare().outcome(), by_hand.compare().worse()),
-        (Outcome::Worse, vec![Predicate::P2])
+        (BesideOutcome::Worse, vec![Predicate::P2])
     );
     let by_hand = ByHand::new(&[(Predicate::P2, NONE, [60, 5, 700])]);
-    assert_eq!(by_hand.found(Predicate::P2), Found::Worse, "also where the reference breaks it");
+    assert_eq!(by_hand.found(Predicate::P2), RuleFound::Worse, "also where the reference breaks it");
 }
 
 #[test]
 fn what_only_the_reference_breaks_is_better_and_both_together_are_mixed() {
     let by_hand = ByHand::new(&[(Predicate::P2, NONE, [0, 30, 100])]);
-    assert_eq!((by_hand.found(Predicate::P2), by_hand.compare().outcome()), (Found::Better, Outcome::Better));
+    assert_eq!(
+        (by_hand.found(Predicate::P2), by_hand.compare().outcome()),
+        (RuleFound::Better, BesideOutcome::Better)
+    );
     let by_hand = ByHand::new(&[(Predicate::P2, NONE, [0, 30, 100]), (Predicate::WR, [30, 0, 0], NONE)]);
-    assert_eq!(by_hand.compare().outcome(), Outcome::Mixed);
+    assert_eq!(by_hand.compare().outcome(), BesideOutcome::Mixed);
     assert_eq!(by_hand.compare().worse(), [Predicate::WR]);
 }
 
@@ -90,28 +93,28 @@ fn no_worse_needs_pairs_and_says_how_much_is_left() {
     let few = ByHand { pairs: 150, ..ByHand::new(&[]) };
     assert_eq!(
         (few.found(Predicate::P1), few.compare().outcome()),
-        (Found::NotToldApart, Outcome::NotToldApart)
+        (RuleFound::NotToldApart, BesideOutcome::NotToldApart)
     );
     let many = ByHand::new(&[(Predicate::P1, [2, 1, 0], NONE)]);
-    let Found::NoWorse(at_most) = many.found(Predicate::P1) else {
+    let RuleFound::NoWorse(at_most) = many.found(Predicate::P1) else {
         panic!("{:?}", many.found(Predicate::P1))
     };
     assert!((0.0005..0.0025).contains(&at_most), "{at_most}");
-    assert_eq!(many.compare().outcome(), Outcome::NoWorse);
+    assert_eq!(many.compare().outcome(), BesideOutcome::NoWorse);
     // One is left open: the whole cannot be called no worse.
     let open = ByHand::new(&[(Predicate::P1, [60, 40, 0], NONE)]);
     assert_eq!(
         (open.found(Predicate::P1), open.found(Predicate::WR).as_str()),
-        (Found::NotToldApart, "no worse")
+        (RuleFound::NotToldApart, "no worse")
     );
-    assert_eq!(open.compare().outcome(), Outcome::NotToldApart);
+    assert_eq!(open.compare().outcome(), BesideOutcome::NotToldApart);
 }
 
 #[test]
 fn each_look_makes_it_harder_to_tell_two_locks_apart() {
     let told = |rounds| {
         let by_hand = ByHand { rounds, ..ByHand::new(&[(Predicate::P1, [16, 0, 0], NONE)]) };
-        by_hand.found(Predicate::P1) == Found::Worse
+        by_hand.found(Predicate::P1) == RuleFound::Worse
     };
     // 16 to 0 comes by chance twice in 2^16; twelve questions share one in a thousand, and round r gets 1/(r(r+1)).
     assert_eq!([1, 2, 3].map(told), [true, false, false]);
@@ -120,9 +123,9 @@ fn each_look_makes_it_harder_to_tell_two_locks_apart() {
 #[test]
 fn pairs_that_are_all_the_same_never_reached_what_differs() {
     let same = ByHand { same: 4_000, ..ByHand::new(&[]) };
-    assert_eq!(same.compare().outcome(), Outcome::NeverReached);
+    assert_eq!(same.compare().outcome(), BesideOutcome::NeverReached);
     let same = ByHand { same: 3_999, ..ByHand::new(&[]) };
-    assert_eq!(same.compare().outcome(), Outcome::NoWorse);
+    assert_eq!(same.compare().outcome(), BesideOutcome::NoWorse);
 }
 
 #[test]
@@ -130,14 +133,14 @@ fn an_example_that_convinces_and_a_panic_are_worse() {
     let survey = survey();
     let with = |only_mine| ByHand::new(&[(Predicate::P2, [only_mine, 0, 0], NONE)]).counted();
     let mut counted = with(6);
-    let of = |counted: &Counted, shown: &[Predicate]| {
-        Comparison::new(&survey, counted, &Predicate::ALL, shown).outcome()
+    let of = |counted: &CountedPairs, shown: &[Predicate]| {
+        BesideComparison::new(&survey, counted, &Predicate::ALL, shown).outcome()
     };
-    assert_eq!(of(&counted, &[]), Outcome::NoWorse);
-    assert_eq!(of(&counted, &[Predicate::P2]), Outcome::Worse);
-    assert_eq!(of(&with(5), &[Predicate::P2]), Outcome::NoWorse, "pairs must say the same");
+    assert_eq!(of(&counted, &[]), BesideOutcome::NoWorse);
+    assert_eq!(of(&counted, &[Predicate::P2]), BesideOutcome::Worse);
+    assert_eq!(of(&with(5), &[Predicate::P2]), BesideOutcome::NoWorse, "pairs must say the same");
     counted.conditions[1].only_mine_panicked = 1;
-    assert_eq!(of(&counted, &[]), Outcome::Worse);
+    assert_eq!(of(&counted, &[]), BesideOutcome::Worse);
 }
 
 /// c1 pauses while it holds the lock, for longer than what is left of its lease in half of all runs: as long as its work
@@ -170,8 +173,8 @@ fn read(text: String) -> Scenario {
 
 fn in_futures(scenario: Scenario, seed: Seed) -> u64 {
     let (lock, title) = ("single".to_owned(), "single".to_owned());
-    let reference = Side { engine: LeanEngine, lock, switches: Switches::new(), title };
-    let wanted = Wanted { predicate: Predicate::WR, overlap: Duration::ZERO };
+    let reference = LockSide { engine: LeanEngine, lock, switches: Switches::new(), title };
+    let wanted = WantedBreach { predicate: Predicate::WR, overlap: Duration::ZERO };
     let masked = Masked { mine: &LeanEngine, theirs: &reference, wanted };
     let size = Size::measure(&scenario);
     let shrunk = Shrunk {

@@ -130,12 +130,17 @@ impl Usage {
             Usage::Job => vec!["acquire", "read", &job, "write", "release"],
             Usage::Renewed => vec!["acquire", "read", &half, "extend", &half, "check", "write", "release"],
             Usage::RenewedOften => {
-                vec!["acquire", "read", &half, "extend", &half, "extend", &half, "extend", "check", "write", "release"]
+                vec![
+                    "acquire", "read", &half, "extend", &half, "extend", &half, "extend", "check", "write",
+                    "release",
+                ]
             }
             Usage::RenewedFirst => vec!["acquire", "read", "extend", &job, "check", "write", "release"],
             Usage::Tried => {
                 let patience = format!("try {}ms", ttl_ms);
-                return [patience.as_str(), "read", &short, "check", "write", "release"].map(str::to_owned).to_vec();
+                return [patience.as_str(), "read", &short, "check", "write", "release"]
+                    .map(str::to_owned)
+                    .to_vec();
             }
             Usage::Left => vec!["acquire", &short],
         };
@@ -146,7 +151,9 @@ impl Usage {
 /// A program over two locks, for a lease of so many milliseconds.
 fn program_of_two(ttl_ms: u64, extends: bool, stream: &mut Stream) -> Vec<String> {
     let [one, other] = LOCKS;
-    let work = |from: u64, to: u64| format!("work {}ms..{}ms", (ttl_ms * from / 100).max(1), (ttl_ms * to / 100).max(2));
+    let work = |from: u64, to: u64| {
+        format!("work {}ms..{}ms", (ttl_ms * from / 100).max(1), (ttl_ms * to / 100).max(2))
+    };
     let both = |steps: Vec<String>| [vec![format!("acquire {one}")], steps].concat();
     match stream.below(5) {
         0 => vec![format!("acquire {other}"), work(5, 40), format!("release {other}")],
@@ -220,8 +227,10 @@ fn topology(world: World, nodes: Nodes, has_five: bool) -> World {
 fn with_bounds(world: World, ttl_ms: u64, bound_ms: u64, is_costly: bool) -> World {
     let bound = Duration::from_millis(bound_ms);
     let retry_ms = (ttl_ms / if is_costly { 4 } else { 6 }).clamp(50, 2_000);
-    let retry =
-        DelayLaw::Uniform { min: Duration::from_millis(retry_ms / 2), max: Duration::from_millis(retry_ms * 3 / 2) };
+    let retry = DelayLaw::Uniform {
+        min: Duration::from_millis(retry_ms / 2),
+        max: Duration::from_millis(retry_ms * 3 / 2),
+    };
     world.ttl(Duration::from_millis(ttl_ms)).obtain_free_within(bound).with(move |scenario| {
         scenario.limits.after_faults = true;
         scenario.limits.time = Duration::from_secs(3600);

@@ -18,7 +18,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use doublehold::check::{LockKind as _, Predicate, World};
-use doublehold_beside::{Beside, BesideError, Budget, Comparison, Counted, Example, Side, Survey, Weathers, Worlds};
+use doublehold_beside::{
+    Beside, BesideComparison, BesideError, BesideExample, CountedPairs, LockSide, PairBudget, PairWorlds,
+    Survey, Weathers,
+};
 use doublehold_known_bad_locks::{BadLock, Kind, all};
 use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::{OwnLocks, Seed, builtin_locks};
@@ -27,7 +30,7 @@ use doublehold_scenarios::{OwnLocks, Seed, builtin_locks};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a comparison came to.
-struct Row {
+struct ComparedRule {
     worse: Vec<Predicate>,
     outcome: &'static str,
     seconds: f64,
@@ -39,7 +42,8 @@ fn main() -> Result<(), BesideError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_usual = words.iter().any(|word| word == "--usual");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let is_wanted = |bad: &BadLock| wanted.is_empty() || wanted.iter().any(|name| bad.name.contains(name.as_str()));
+    let is_wanted =
+        |bad: &BadLock| wanted.is_empty() || wanted.iter().any(|name| bad.name.contains(name.as_str()));
     let mut rows = Vec::new();
     for bad in all().into_iter().filter(is_wanted) {
         let row = compare(&bad, is_usual)?;
@@ -50,22 +54,28 @@ fn main() -> Result<(), BesideError> {
     Ok(())
 }
 
-fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
+fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
     let began = Instant::now();
     let cloud = preset("cloud")?.weather;
     let mine = side(&bad.lock);
     let (worlds, weathers) = match is_usual {
         true => {
             let world = World::usual(&mine.descriptor()?);
-            (Worlds::One(Box::new(mine.scenario(&world)?)), Weathers::Fixed(cloud))
+            (PairWorlds::One(Box::new(mine.scenario(&world)?)), Weathers::Fixed(cloud))
         }
-        false => (Worlds::Family(World::family()), Weathers::Drawn(cloud)),
+        false => (PairWorlds::Family(World::family()), Weathers::Drawn(cloud)),
     };
     let beside = Beside::new(mine, side(&bad.control), &worlds, &weathers)?;
-    let budget =
-        Budget { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60), pairs: None, first: Seed(1) };
+    let budget = PairBudget {
+        jobs: NonZeroUsize::MIN,
+        patience: Duration::from_secs(60),
+        pairs: None,
+        first: Seed(1),
+    };
     let survey = beside.survey(&budget)?;
-    let compared = |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &Predicate::ALL, shown);
+    let compared = |counted: &CountedPairs, shown: &[Predicate]| {
+        BesideComparison::new(&survey, counted, &Predicate::ALL, shown)
+    };
     let mut looked = 0;
     let counted = beside.count(&survey, &budget, |counted| {
         let is_late = began.elapsed() >= PATIENCE;
@@ -76,9 +86,10 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<Row, BesideError> {
     })?;
     let seconds = began.elapsed().as_secs_f64();
     let example = first_example(bad, (&beside, &survey, &counted), &compared(&counted, &[]))?;
-    let shown: Vec<Predicate> = example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
+    let shown: Vec<Predicate> =
+        example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
     let comparison = compared(&counted, &shown);
-    Ok(Row {
+    Ok(ComparedRule {
         worse: comparison.worse(),
         outcome: comparison.outcome().as_str(),
         seconds,
@@ -93,12 +104,12 @@ type Both = Beside<OwnLocks, OwnLocks>;
 /// The example of what is worse, or of whatever only the lock with the bug did.
 fn first_example(
     bad: &BadLock,
-    (beside, survey, counted): (&Both, &Survey, &Counted),
-    comparison: &Comparison,
-) -> Result<Option<(Example, f64)>, BesideError> {
+    (beside, survey, counted): (&Both, &Survey, &CountedPairs),
+    comparison: &BesideComparison,
+) -> Result<Option<(BesideExample, f64)>, BesideError> {
     let (mine, theirs) = (side(&bad.lock), side(&bad.control));
     let began = Instant::now();
-    let mut best: Option<Example> = None;
+    let mut best: Option<BesideExample> = None;
     for predicate in comparison.to_show() {
         let is_over = || began.elapsed() > Duration::from_secs(30);
         let found = beside.example((&mine.engine, &theirs), (survey, counted), predicate, is_over)?;
@@ -106,20 +117,20 @@ fn first_example(
             (Some(best), Some(found)) if found.separates <= best.separates => Some(best),
             (best, found) => found.or(best),
         };
-        if is_over() || best.as_ref().is_some_and(Example::convinces) {
+        if is_over() || best.as_ref().is_some_and(BesideExample::convinces) {
             break;
         }
     }
     Ok(best.map(|best| (best, began.elapsed().as_secs_f64())))
 }
 
-fn side(kind: &Kind) -> Side<OwnLocks> {
+fn side(kind: &Kind) -> LockSide<OwnLocks> {
     let engine = OwnLocks(builtin_locks().with(kind.clone()));
     let lock = kind.descriptor().name.to_owned();
-    Side { engine, title: lock.clone(), lock, switches: doublehold::check::Switches::new() }
+    LockSide { engine, title: lock.clone(), lock, switches: doublehold::check::Switches::new() }
 }
 
-fn line(bad: &BadLock, row: &Row) -> String {
+fn line(bad: &BadLock, row: &ComparedRule) -> String {
     let example = row.example.as_ref().map_or("-".to_owned(), |(predicate, separates, faults, took)| {
         format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
     });
@@ -135,7 +146,7 @@ fn line(bad: &BadLock, row: &Row) -> String {
     )
 }
 
-fn sum_up(rows: &[(BadLock, Row)]) {
+fn sum_up(rows: &[(BadLock, ComparedRule)]) {
     let told = rows.iter().filter(|(_, row)| row.outcome == "worse" || row.outcome == "mixed").count();
     let shown = rows.iter().filter(|(_, row)| row.example.as_ref().is_some_and(|it| it.1 >= 18)).count();
     println!("\n{told} of {} told from their repair, {shown} by an example", rows.len());

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use doublehold::check::{LockKind as _, Predicate, Switches, World};
 use doublehold_beside::{
-    Beside, BesideError, Budget, Comparison, Counted, Example, Outcome, Side, Weathers, Worlds,
+    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, LockSide, PairBudget,
+    PairWorlds, Weathers,
 };
 use doublehold_known_bad_locks::{BadLock, Kind, all};
 use doublehold_scenarios::pool::cores;
@@ -31,28 +32,32 @@ const TENTH: [&str; 8] = [
     "held-is-a-flag",
 ];
 
-fn side(kind: &Kind) -> Side<OwnLocks> {
+fn side(kind: &Kind) -> LockSide<OwnLocks> {
     let engine = OwnLocks(builtin_locks().with(kind.clone()));
     let lock = kind.descriptor().name.to_owned();
-    Side { engine, title: lock.clone(), lock, switches: Switches::new() }
+    LockSide { engine, title: lock.clone(), lock, switches: Switches::new() }
 }
 
 /// What a comparison of so many pairs comes to, and its example.
-fn compare(bad: &BadLock, jobs: NonZeroUsize) -> Result<(Comparison, Option<Example>), BesideError> {
+fn compare(
+    bad: &BadLock,
+    jobs: NonZeroUsize,
+) -> Result<(BesideComparison, Option<BesideExample>), BesideError> {
     let weathers = Weathers::Drawn(preset("cloud")?.weather);
     let theirs = side(&bad.control);
     let beside =
-        Beside::new(side(&bad.lock), side(&bad.control), &Worlds::Family(World::family()), &weathers)?;
-    let budget = Budget { jobs, patience: Duration::from_secs(60), pairs: Some(PAIRS), first: Seed(1) };
+        Beside::new(side(&bad.lock), side(&bad.control), &PairWorlds::Family(World::family()), &weathers)?;
+    let budget = PairBudget { jobs, patience: Duration::from_secs(60), pairs: Some(PAIRS), first: Seed(1) };
     let survey = beside.survey(&budget)?;
     let counted = beside.count(&survey, &budget, |_| ControlFlow::Continue(()))?;
-    let compared =
-        |counted: &Counted, shown: &[Predicate]| Comparison::new(&survey, counted, &Predicate::ALL, shown);
-    let mut example: Option<Example> = None;
+    let compared = |counted: &CountedPairs, shown: &[Predicate]| {
+        BesideComparison::new(&survey, counted, &Predicate::ALL, shown)
+    };
+    let mut example: Option<BesideExample> = None;
     let real = side(&bad.lock).engine;
     for predicate in compared(&counted, &[]).to_show() {
         example = beside.example((&real, &theirs), (&survey, &counted), predicate, || false)?;
-        if example.as_ref().is_some_and(Example::convinces) {
+        if example.as_ref().is_some_and(BesideExample::convinces) {
             break;
         }
     }
@@ -67,7 +72,7 @@ fn a_tenth_of_the_known_bad_locks_is_told_from_its_repair() {
     for name in TENTH {
         let bad = bad_locks.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("there is no {name}"));
         let (comparison, example) = compare(bad, cores()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(comparison.outcome(), Outcome::Worse, "{name}: {:?}", comparison.rows);
+        assert_eq!(comparison.outcome(), BesideOutcome::Worse, "{name}: {:?}", comparison.rows);
         let example = example.unwrap_or_else(|| panic!("{name}: there is no example"));
         assert!(example.convinces(), "{name}: it separates in {} futures", example.separates);
         let worse = comparison.worse();

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use doublehold::check::{LockKind as _, Predicate, Switches, World};
 use doublehold_beside::{
-    Beside, Budget, Comparison, Counted, Example, Outcome, Side, Survey, Weathers, Worlds,
+    Beside, BesideComparison, BesideExample, BesideOutcome, CountedPairs, LockSide, PairBudget, PairWorlds,
+    Survey, Weathers,
 };
 use doublehold_known_bad_locks::Kind;
 use doublehold_known_bad_locks::harmless::{VARIANTS, Variant};
@@ -32,14 +33,14 @@ const EXAMPLES: usize = 3;
 
 type Both = Beside<OwnLocks, OwnLocks>;
 
-fn side(kind: &Kind) -> Side<OwnLocks> {
+fn side(kind: &Kind) -> LockSide<OwnLocks> {
     let engine = OwnLocks(builtin_locks().with(kind.clone()));
     let lock = kind.descriptor().name.to_owned();
-    Side { engine, title: lock.clone(), lock, switches: Switches::new() }
+    LockSide { engine, title: lock.clone(), lock, switches: Switches::new() }
 }
 
 /// How many pairs tell the two apart by one predicate, at least.
-fn discordant(counted: &Counted) -> u64 {
+fn discordant(counted: &CountedPairs) -> u64 {
     let of = |predicate: Predicate| {
         let tables = counted.conditions.iter().map(|counts| counts.of(predicate).decided);
         tables.map(|table| table.only_first + table.only_second).sum()
@@ -47,12 +48,12 @@ fn discordant(counted: &Counted) -> u64 {
     Predicate::ALL.into_iter().map(of).max().unwrap_or(0)
 }
 
-fn is_alarm(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Worse | Outcome::Better | Outcome::Mixed)
+fn is_alarm(outcome: BesideOutcome) -> bool {
+    matches!(outcome, BesideOutcome::Worse | BesideOutcome::Better | BesideOutcome::Mixed)
 }
 
 /// What a comparison came to, and whether it was an alarm at any look.
-struct Row {
+struct ComparedRule {
     pairs: u64,
     discordant: u64,
     looks: u32,
@@ -67,10 +68,11 @@ fn compare(
     (mine, theirs): (&Kind, &Kind),
     first: Seed,
     jobs: NonZeroUsize,
-) -> Row {
-    let budget = Budget { jobs, patience: Duration::from_secs(60), pairs: Some(PAIRS_MAX), first };
-    let compared =
-        |counted: &Counted, shown: &[Predicate]| Comparison::new(survey, counted, &Predicate::ALL, shown);
+) -> ComparedRule {
+    let budget = PairBudget { jobs, patience: Duration::from_secs(60), pairs: Some(PAIRS_MAX), first };
+    let compared = |counted: &CountedPairs, shown: &[Predicate]| {
+        BesideComparison::new(survey, counted, &Predicate::ALL, shown)
+    };
     let (mut looked, mut alarm) = (0, None);
     let counted = beside.count(survey, &budget, |counted| {
         if counted.rounds > looked {
@@ -85,7 +87,7 @@ fn compare(
     });
     let counted = counted.expect("all come back");
     let (mine, theirs) = (side(mine), side(theirs));
-    let mut examples: Vec<Example> = Vec::new();
+    let mut examples: Vec<BesideExample> = Vec::new();
     for predicate in compared(&counted, &[]).to_show().into_iter().take(EXAMPLES) {
         let found = beside.example((&mine.engine, &theirs), (survey, &counted), predicate, || false);
         examples.extend(found.expect("it can be run"));
@@ -93,7 +95,8 @@ fn compare(
     for example in examples.iter().filter(|it| it.convinces()) {
         let groups = &example.groups;
         let (predicate, separates) = (example.wanted.predicate, example.separates);
-        let table = compared(&counted, &[]).rows.iter().find(|row| row.predicate == predicate).map(|row| row.kept);
+        let table =
+            compared(&counted, &[]).rows.iter().find(|row| row.predicate == predicate).map(|row| row.kept);
         alarm = Some(format!(
             "by an example of {predicate}: {separates} futures, {groups:?} {table:?}\n{}",
             example.shrunk.scenario.to_toml()
@@ -103,7 +106,7 @@ fn compare(
     if !comparison.broken.is_empty() {
         alarm = Some(format!("by rules: {:?}", comparison.broken));
     }
-    Row {
+    ComparedRule {
         pairs: counted.pairs,
         discordant: discordant(&counted),
         looks: counted.rounds,
@@ -121,14 +124,14 @@ fn alarms(variants: &[Variant], of_each: u64, jobs: NonZeroUsize) -> Vec<String>
         for is_swapped in [false, true] {
             let (one, other) = (variant.kind(), Variant::Same.kind());
             let (mine, theirs) = if is_swapped { (other, one) } else { (one, other) };
-            let worlds = Worlds::Family(World::family());
+            let worlds = PairWorlds::Family(World::family());
             let beside =
                 Beside::new(side(&mine), side(&theirs), &worlds, &hostile()).expect("they go together");
-            let budget = Budget { jobs, patience: Duration::from_secs(60), pairs: None, first: Seed(1) };
+            let budget = PairBudget { jobs, patience: Duration::from_secs(60), pairs: None, first: Seed(1) };
             let survey = beside.survey(&budget).expect("all come back");
             for number in (0..of_each).filter(|number| (number % 2 == 1) == is_swapped) {
                 let row = compare(&beside, &survey, (&mine, &theirs), Seed(1 + number * APART), jobs);
-                let Row { pairs, discordant, looks, tried, best, .. } = row;
+                let ComparedRule { pairs, discordant, looks, tried, best, .. } = row;
                 println!(
                     "{variant:?} {number}: {pairs} pairs, {discordant} discordant, {looks} looks, {tried} examples, best of {best}"
                 );

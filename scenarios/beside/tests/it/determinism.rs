@@ -1,6 +1,6 @@
 //! The same question has the same answer, on any number of threads.
 
-use doublehold_beside::{Beside, Counted, Survey, Weathers, Worlds};
+use doublehold_beside::{Beside, CountedPairs, PairWorlds, Survey, Weathers};
 use doublehold_history::Predicate;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::weather::preset;
@@ -22,11 +22,11 @@ fn one_world_comes_to_the_same_on_one_thread_and_on_two() {
 
 #[test]
 fn a_family_comes_to_the_same_on_one_thread_and_on_two() {
-    let of = |jobs: usize| -> (Survey, Counted) {
+    let of = |jobs: usize| -> (Survey, CountedPairs) {
         let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
         let (mine, theirs) = (side("single release=plain-delete"), side("single"));
-        let beside =
-            Beside::new(mine, theirs, &Worlds::Family(World::family()), &cloud).expect("they go together");
+        let beside = Beside::new(mine, theirs, &PairWorlds::Family(World::family()), &cloud)
+            .expect("they go together");
         count(&beside, &budget(400, jobs))
     };
     let (one, two) = (of(1), of(2));

@@ -1,6 +1,6 @@
 //! Surveys that are kept: read as they were written, and never taken by another lock.
 
-use doublehold_beside::{Beside, Side, Survey, Weathers, Worlds};
+use doublehold_beside::{Beside, LockSide, PairWorlds, Survey, Weathers};
 use doublehold_lockimpl::{Descriptor, Switches};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::weather::preset;
@@ -10,7 +10,7 @@ use crate::kit::{TWO_TURNS, budget, in_world, side};
 
 fn in_family(mine: &str, theirs: &str, weather: &str) -> Beside<LeanEngine, LeanEngine> {
     let weather = Weathers::Drawn(preset(weather).expect("it is there").weather);
-    let beside = Beside::new(side(mine), side(theirs), &Worlds::Family(World::family()), &weather);
+    let beside = Beside::new(side(mine), side(theirs), &PairWorlds::Family(World::family()), &weather);
     beside.expect("they go together")
 }
 
@@ -88,11 +88,11 @@ impl Engine for Changed {
 
 #[test]
 fn a_changed_lock_of_the_same_name_has_another_survey() {
-    let scenario = || Worlds::One(Box::new(crate::kit::scenario(TWO_TURNS)));
+    let scenario = || PairWorlds::One(Box::new(crate::kit::scenario(TWO_TURNS)));
     let weather = Weathers::Drawn(preset("cloud").expect("it is there").weather);
     let theirs = side("single");
     let changed =
-        Side { engine: Changed, lock: theirs.lock.clone(), switches: Switches::new(), title: "x".into() };
+        LockSide { engine: Changed, lock: theirs.lock.clone(), switches: Switches::new(), title: "x".into() };
     let before = Beside::new(side("single elapsed_check=true"), theirs, &scenario(), &weather);
     let after = Beside::new(side("single elapsed_check=true"), changed, &scenario(), &weather);
     let budget = budget(1, 2);

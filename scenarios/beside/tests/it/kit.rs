@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use doublehold_beside::{Beside, BesideError, Budget, Comparison, Counted, Side, Survey, Weathers, Worlds};
+use doublehold_beside::{
+    Beside, BesideComparison, BesideError, CountedPairs, LockSide, PairBudget, PairWorlds, Survey, Weathers,
+};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Switches;
 use doublehold_scenarios::format::Source;
@@ -38,7 +40,7 @@ source = "a test"
 "#;
 
 /// A lock by its name and its switches, in words: `single release=plain-delete`.
-pub(crate) fn side(words: &str) -> Side<LeanEngine> {
+pub(crate) fn side(words: &str) -> LockSide<LeanEngine> {
     let mut typed = words.split_whitespace();
     let lock = typed.next().expect("a lock").to_owned();
     let mut switches = Switches::new();
@@ -49,7 +51,7 @@ pub(crate) fn side(words: &str) -> Side<LeanEngine> {
             (switch, value) => switches.set(switch, value),
         }
     }
-    Side { engine: LeanEngine, lock, switches, title: words.to_owned() }
+    LockSide { engine: LeanEngine, lock, switches, title: words.to_owned() }
 }
 
 /// A scenario, as its file says it.
@@ -68,24 +70,24 @@ pub(crate) fn in_world(
     let scenario = scenario(world);
     let cloud = || Weathers::Drawn(preset("cloud").expect("it is there").weather);
     let weathers = scenario.weather.clone().map_or_else(cloud, Weathers::Fixed);
-    Beside::new(side(mine), side(theirs), &Worlds::One(Box::new(scenario)), &weathers)
+    Beside::new(side(mine), side(theirs), &PairWorlds::One(Box::new(scenario)), &weathers)
 }
 
 /// A budget of so many pairs, from seed 1 on.
-pub(crate) fn budget(pairs: u64, jobs: usize) -> Budget {
+pub(crate) fn budget(pairs: u64, jobs: usize) -> PairBudget {
     let jobs = NonZeroUsize::new(jobs).expect("some");
-    Budget { jobs, patience: Duration::from_secs(60), pairs: Some(pairs), first: Seed(1) }
+    PairBudget { jobs, patience: Duration::from_secs(60), pairs: Some(pairs), first: Seed(1) }
 }
 
 /// The survey, and so many pairs.
 #[track_caller]
-pub(crate) fn count(beside: &Beside<LeanEngine, LeanEngine>, budget: &Budget) -> (Survey, Counted) {
+pub(crate) fn count(beside: &Beside<LeanEngine, LeanEngine>, budget: &PairBudget) -> (Survey, CountedPairs) {
     let survey = beside.survey(budget).expect("all come back");
     let counted = beside.count(&survey, budget, |_| ControlFlow::Continue(())).expect("all come back");
     (survey, counted)
 }
 
 /// The comparison of all predicates, without an example.
-pub(crate) fn compare((survey, counted): &(Survey, Counted)) -> Comparison {
-    Comparison::new(survey, counted, &Predicate::ALL, &[])
+pub(crate) fn compare((survey, counted): &(Survey, CountedPairs)) -> BesideComparison {
+    BesideComparison::new(survey, counted, &Predicate::ALL, &[])
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_beside::{Found, Outcome};
+use doublehold_beside::{BesideOutcome, RuleFound};
 use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Searchable, Seed};
@@ -80,8 +80,8 @@ fn pairs_are_counted_as_a_list_of_all_runs_says() {
     let comparison = compare(&both);
     let row =
         |predicate| comparison.rows.iter().find(|row| row.predicate == predicate).expect("all are asked");
-    assert_eq!((row(Predicate::WR).found, row(Predicate::P2).found), (Found::Worse, Found::Better));
-    assert_eq!(comparison.outcome(), Outcome::Mixed);
+    assert_eq!((row(Predicate::WR).found, row(Predicate::P2).found), (RuleFound::Worse, RuleFound::Better));
+    assert_eq!(comparison.outcome(), BesideOutcome::Mixed);
     let interval = row(Predicate::WR).interval().expect("there were pairs");
     assert_eq!(Some(interval), wrong_release.interval(Confidence::P95));
 }

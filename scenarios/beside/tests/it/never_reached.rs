@@ -1,6 +1,6 @@
-//! Worlds in which two different locks never differ: what is said of them, and what neither lock met there.
+//! PairWorlds in which two different locks never differ: what is said of them, and what neither lock met there.
 
-use doublehold_beside::{Comparison, Inside, Outcome};
+use doublehold_beside::{BesideComparison, BesideOutcome, Inside};
 
 use crate::kit::{budget, compare, count, in_world};
 
@@ -26,7 +26,7 @@ fn weather(line: &str) -> String {
 }
 
 #[track_caller]
-fn compared(mine: &str, theirs: &str, world: &str) -> (Comparison, Inside) {
+fn compared(mine: &str, theirs: &str, world: &str) -> (BesideComparison, Inside) {
     let beside = in_world(mine, theirs, world).expect("they go together");
     let budget = budget(60, 2);
     let both = count(&beside, &budget);
@@ -34,9 +34,9 @@ fn compared(mine: &str, theirs: &str, world: &str) -> (Comparison, Inside) {
 }
 
 #[track_caller]
-fn assert_never_reached((comparison, inside): (Comparison, Inside), unmet: &[&str]) {
+fn assert_never_reached((comparison, inside): (BesideComparison, Inside), unmet: &[&str]) {
     assert_eq!((comparison.pairs, comparison.same), (60, 60));
-    assert_eq!(comparison.outcome(), Outcome::NeverReached);
+    assert_eq!(comparison.outcome(), BesideOutcome::NeverReached);
     let said = inside.unmet();
     let missing: Vec<&&str> = unmet.iter().filter(|words| !said.contains(words)).collect();
     assert!(missing.is_empty(), "{missing:?} are not among {said:?}");
@@ -81,7 +81,7 @@ fn where_runs_differ_no_verdict_has_to() {
     let (comparison, _) = compared("single release=plain-delete", "single", &world);
     assert_eq!(
         (comparison.same, comparison.outcome()),
-        (0, Outcome::NotToldApart),
+        (0, BesideOutcome::NotToldApart),
         "60 pairs are too few for more"
     );
 }

@@ -3,7 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use doublehold_beside::{Beside, Budget, Comparison, Condition, Found, Outcome, Weathers, Worlds};
+use doublehold_beside::{
+    Beside, BesideComparison, BesideOutcome, Condition, PairBudget, PairWorlds, RuleFound, Weathers,
+};
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::build::World;
@@ -25,7 +27,7 @@ fn a_lock_beside_itself_never_differs_under_the_same_faults() {
     let p1 = both.1.conditions[0].of(Predicate::P1).decided;
     assert!(p1.both >= 20, "there is something to break: {p1:?}");
     assert_eq!((p1.only_first, p1.only_second), (0, 0));
-    assert_eq!(compare(&both).outcome(), Outcome::NeverReached);
+    assert_eq!(compare(&both).outcome(), BesideOutcome::NeverReached);
 }
 
 /// If the seeds of the survey were those of the comparison, the reference would look better than it is wherever chance
@@ -35,7 +37,7 @@ fn a_reference_may_break_in_a_comparison_what_it_kept_in_the_survey() {
     let beside = in_world("single elapsed_check=true", "single", &seldom()).expect("they go together");
     let mut unlucky = 0;
     for first in (0..40).map(|block| Seed(1 + 16 * block)) {
-        let budget = Budget { first, ..budget(16, 2) };
+        let budget = PairBudget { first, ..budget(16, 2) };
         let survey = beside.survey(&budget).expect("all come back");
         if !survey.keeps(0, Predicate::P1) {
             continue;
@@ -52,7 +54,7 @@ fn a_reference_may_break_in_a_comparison_what_it_kept_in_the_survey() {
 fn no_first_seed_makes_the_survey_use_seeds_of_the_comparison() {
     let of = |first: u64| {
         let beside = in_world("single elapsed_check=true", "single", &seldom()).expect("they go together");
-        let budget = Budget { first: Seed(first), ..budget(1, 1) };
+        let budget = PairBudget { first: Seed(first), ..budget(1, 1) };
         beside.survey(&budget).expect("all come back")
     };
     assert_eq!(of(1), of(1_000), "it does not depend on the first seed");
@@ -66,14 +68,14 @@ fn what_the_reference_breaks_alone_is_not_asked_where_it_broke_it_before() {
     let often = TWO_TURNS.replace("every = \"700ms\"", "every = \"300ms\"");
     let beside = in_world("single", "single elapsed_check=true", &often).expect("they go together");
     let both = count(&beside, &budget(200, 2));
-    let comparison: Comparison = compare(&both);
+    let comparison: BesideComparison = compare(&both);
     let row =
         |predicate| *comparison.rows.iter().find(|row| row.predicate == predicate).expect("all are asked");
     let p1 = row(Predicate::P1);
     assert!(!both.0.keeps(0, Predicate::P1) && p1.kept.pairs() == 0 && p1.rest.pairs() == 200, "{p1:?}");
-    assert_eq!(p1.found, Found::NotAsked, "both break it alike");
+    assert_eq!(p1.found, RuleFound::NotAsked, "both break it alike");
     let p2 = row(Predicate::P2);
-    assert!(both.0.keeps(0, Predicate::P2) && p2.found == Found::Worse, "{p2:?}");
+    assert!(both.0.keeps(0, Predicate::P2) && p2.found == RuleFound::Worse, "{p2:?}");
 }
 
 /// Without its switches a lock that gives numbers gives none, and is refused in every world whose resource checks them.
@@ -82,7 +84,7 @@ fn a_family_has_worlds_for_locks_whose_numbers_a_switch_turns_on() {
     let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
     let (mine, theirs) = (side("single fencing=true release=plain-delete"), side("single fencing=true"));
     let beside =
-        Beside::new(mine, theirs, &Worlds::Family(World::family()), &cloud).expect("they go together");
+        Beside::new(mine, theirs, &PairWorlds::Family(World::family()), &cloud).expect("they go together");
     let checks = |it: &&Condition| it.scenario.resource.rules.fencing != FencingCheck::Off;
     let checking = beside.conditions().iter().filter(checks).count();
     assert!(beside.conditions().len() > 150 && checking > 50, "{checking} of {}", beside.conditions().len());

@@ -1,6 +1,6 @@
 //! Pairs of locks that cannot be compared: each refusal names the thing, the cause and the way out.
 
-use doublehold_beside::{Beside, BesideError, Side, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideError, LockSide, PairWorlds, Weathers};
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{Descriptor, Switches};
 use doublehold_scenarios::build::World;
@@ -13,7 +13,7 @@ type Both = Beside<LeanEngine, LeanEngine>;
 
 fn in_family(mine: &str, theirs: &str, family: World) -> Result<Both, BesideError> {
     let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
-    Beside::new(side(mine), side(theirs), &Worlds::Family(family), &cloud)
+    Beside::new(side(mine), side(theirs), &PairWorlds::Family(family), &cloud)
 }
 
 #[track_caller]
@@ -100,9 +100,9 @@ impl Engine for Alone {
 #[test]
 fn a_world_that_cannot_be_run_is_no_comparison_of_no_pairs() {
     let alone =
-        Side { engine: Alone, lock: "single".into(), switches: Switches::new(), title: "alone".into() };
+        LockSide { engine: Alone, lock: "single".into(), switches: Switches::new(), title: "alone".into() };
     let calm = Weathers::Fixed(preset("calm").expect("it is there").weather);
-    let world = Worlds::One(Box::new(scenario(TWO_TURNS)));
+    let world = PairWorlds::One(Box::new(scenario(TWO_TURNS)));
     let beside =
         Beside::new(alone, side("single elapsed_check=true"), &world, &calm).expect("they go together");
     let said = beside.survey(&budget(10, 2)).expect_err("nothing runs").to_string();

@@ -7,9 +7,9 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use doublehold::beside::{self, BesideFindings, Found, Question, ShownExample, Stage};
+use doublehold::beside::{self, BesideFindings, Question, SearchedPairs, ShownExample, Stage};
 use doublehold::findings::ReplayHints;
-use doublehold_beside::{Beside, Example, Outcome, Side, Weathers, Worlds};
+use doublehold_beside::{Beside, BesideExample, BesideOutcome, LockSide, PairWorlds, Weathers};
 use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Switches;
@@ -54,7 +54,10 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
     let theirs = typed_reference(reference, arguments.engine)?;
     if mine.lock == theirs.lock && mine.switches == theirs.switches {
         return Err(CliError::Usage {
-            problem: format!("`{}` stands beside itself: the same lock with the same switches", shorten(&mine.title)),
+            problem: format!(
+                "`{}` stands beside itself: the same lock with the same switches",
+                shorten(&mine.title)
+            ),
             hint: "set one of its switches otherwise, or name another lock".to_owned(),
         });
     }
@@ -105,9 +108,9 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
     }
     warnings.into_result()?;
     Ok(match findings.outcome() {
-        Outcome::Worse | Outcome::Mixed => Exit::Contradicted,
-        Outcome::Better | Outcome::NoWorse => Exit::AsExpected,
-        Outcome::NotToldApart | Outcome::NeverReached => Exit::Inconclusive,
+        BesideOutcome::Worse | BesideOutcome::Mixed => Exit::Contradicted,
+        BesideOutcome::Better | BesideOutcome::NoWorse => Exit::AsExpected,
+        BesideOutcome::NotToldApart | BesideOutcome::NeverReached => Exit::Inconclusive,
     })
 }
 
@@ -131,27 +134,33 @@ fn stage_words(stage: &Stage<'_>) -> String {
 }
 
 /// What the survey took, and how many pairs were made a second: to standard error, since no two machines agree.
-fn tell_costs(found: &Found, took: Duration, jobs: NonZeroUsize) {
-    let nanos = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
+fn tell_costs(found: &SearchedPairs, took: Duration, jobs: NonZeroUsize) {
+    let nanos =
+        |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
     let survey = duration(nanos(found.survey_took));
     output::inform(&match found.survey.runs {
-        0 => format!("what the reference keeps where was known from a check before this one; {survey} to look it up"),
-        runs => format!("{} of the reference alone in {survey}, to know what it keeps where", several(runs, "run")),
+        0 => format!(
+            "what the reference keeps where was known from a check before this one; {survey} to look it up"
+        ),
+        runs => format!(
+            "{} of the reference alone in {survey}, to know what it keeps where",
+            several(runs, "run")
+        ),
     });
     output::inform(&speed(found.counted.pairs, "pair", took.saturating_sub(found.survey_took), jobs));
 }
 
 impl Subject {
-    fn side<E: Engine>(self, engine: E) -> Side<E> {
+    fn side<E: Engine>(self, engine: E) -> LockSide<E> {
         let Subject { lock, switches, title, .. } = self;
-        Side { engine, lock, switches, title }
+        LockSide { engine, lock, switches, title }
     }
 }
 
 /// The same lock, through redis-rs.
-fn again(side: &Side<LeanEngine>) -> Side<SimEngine> {
+fn again(side: &LockSide<LeanEngine>) -> LockSide<SimEngine> {
     let (lock, switches, title) = (side.lock.clone(), side.switches.clone(), side.title.clone());
-    Side { engine: SimEngine, lock, switches, title }
+    LockSide { engine: SimEngine, lock, switches, title }
 }
 
 /// A lock by its name, or the lock of a scenario.
@@ -159,7 +168,8 @@ fn subject(typed: &str, sets: Vec<(String, String)>, engine: EngineChoice) -> Re
     let locks = doublehold_lockimpl::descriptors();
     let known = locks.iter().find(|lock| lock.name == typed);
     let words: Vec<String> = sets.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let title = if words.is_empty() { typed.to_owned() } else { format!("{typed} with {}", words.join(", ")) };
+    let title =
+        if words.is_empty() { typed.to_owned() } else { format!("{typed} with {}", words.join(", ")) };
     let scenario = match known {
         Some(lock) => {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
@@ -183,7 +193,8 @@ fn typed_reference(typed: &str, engine: EngineChoice) -> Result<Subject, CliErro
     let mut words = typed.split_whitespace();
     let name = words.next().ok_or_else(|| CliError::Usage {
         problem: "`--beside` names no lock".to_owned(),
-        hint: "name a lock with its switches, in quotes: `--beside 'single lock.elapsed_check=true'`".to_owned(),
+        hint: "name a lock with its switches, in quotes: `--beside 'single lock.elapsed_check=true'`"
+            .to_owned(),
     })?;
     let sets = words.filter(|word| *word != "--set").map(|word| reference_change(word));
     subject(name, sets.collect::<Result<_, _>>()?, engine)
@@ -201,23 +212,23 @@ fn reference_change(word: &str) -> Result<(String, String), CliError> {
     }
 }
 
-fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<Worlds, CliError> {
+fn worlds(arguments: &Arguments, mine: &Subject, theirs: &Subject) -> Result<PairWorlds, CliError> {
     if let (Some(my), Some(their)) = (&mine.scenario, &theirs.scenario) {
         refuse_other_hosts(my, their)?;
     }
     let locks = doublehold_lockimpl::descriptors();
-    let usual = || -> Result<Worlds, CliError> {
+    let usual = || -> Result<PairWorlds, CliError> {
         let lock = locks.iter().find(|lock| lock.name == mine.lock);
         let world = lock.map_or_else(World::family, World::usual).scenario(&mine.lock, locks.clone())?;
-        Ok(Worlds::One(Box::new(world)))
+        Ok(PairWorlds::One(Box::new(world)))
     };
     match (arguments.world.as_deref(), &mine.scenario) {
-        (None, Some(scenario)) => Ok(Worlds::One(Box::new(scenario.clone()))),
-        (None | Some(FAMILY), _) => Ok(Worlds::Family(World::family())),
+        (None, Some(scenario)) => Ok(PairWorlds::One(Box::new(scenario.clone()))),
+        (None | Some(FAMILY), _) => Ok(PairWorlds::Family(World::family())),
         (Some(USUAL), _) => usual(),
         (Some(other), _) => {
             let scenario = commands::scenario(other, &[], arguments.engine).map_err(refusals::no_world)?;
-            Ok(Worlds::One(Box::new(scenario)))
+            Ok(PairWorlds::One(Box::new(scenario)))
         }
     }
 }
@@ -231,16 +242,19 @@ fn refuse_other_hosts(mine: &Scenario, theirs: &Scenario) -> Result<(), CliError
         return Ok(());
     }
     Err(CliError::Usage {
-        problem: format!("`{}` and `{}` have other nodes or clients: no run can be the same for both", mine.name, theirs.name),
+        problem: format!(
+            "`{}` and `{}` have other nodes or clients: no run can be the same for both",
+            mine.name, theirs.name
+        ),
         hint: "name a scenario with the same hosts, or only its lock with its switches".to_owned(),
     })
 }
 
 /// The weather that was named, or a scenario's own, or some of `cloud` in each condition.
-fn weathers(arguments: &Arguments, mine: &Subject, worlds: &Worlds) -> Result<Weathers, CliError> {
+fn weathers(arguments: &Arguments, mine: &Subject, worlds: &PairWorlds) -> Result<Weathers, CliError> {
     let scenario = match worlds {
-        Worlds::One(scenario) => Some(&**scenario),
-        Worlds::Family(_) => mine.scenario.as_ref(),
+        PairWorlds::One(scenario) => Some(&**scenario),
+        PairWorlds::Family(_) => mine.scenario.as_ref(),
     };
     let own = scenario.and_then(|scenario| scenario.weather.clone());
     Ok(match (&arguments.weather, own) {
@@ -250,13 +264,13 @@ fn weathers(arguments: &Arguments, mine: &Subject, worlds: &Worlds) -> Result<We
     })
 }
 
-fn question(arguments: &Arguments, worlds: &Worlds) -> Question {
+fn question(arguments: &Arguments, worlds: &PairWorlds) -> Question {
     let named = &arguments.search.predicate;
     let asked = if named.is_empty() { Predicate::ALL.to_vec() } else { named.clone() };
     // A world of one's own may be made to break a rule; the simplest of a family is not.
     let calm = match worlds {
-        Worlds::Family(_) => asked.clone(),
-        Worlds::One(_) => named.clone(),
+        PairWorlds::Family(_) => asked.clone(),
+        PairWorlds::One(_) => named.clone(),
     };
     Question {
         asked,
@@ -271,18 +285,22 @@ fn question(arguments: &Arguments, worlds: &Worlds) -> Question {
     }
 }
 
-fn worlds_words(worlds: &Worlds, weathers: &Weathers, conditions: usize) -> String {
+fn worlds_words(worlds: &PairWorlds, weathers: &Weathers, conditions: usize) -> String {
     match (worlds, weathers) {
-        (Worlds::Family(_), Weathers::Drawn(_)) => format!("{conditions} worlds of the family, each under a weather of its own"),
-        (Worlds::Family(_), Weathers::Fixed(_)) => format!("{conditions} worlds of the family"),
-        (Worlds::One(scenario), Weathers::Drawn(_)) => format!("`{}` under {conditions} weathers", scenario.name),
-        (Worlds::One(scenario), Weathers::Fixed(_)) => format!("`{}`", scenario.name),
+        (PairWorlds::Family(_), Weathers::Drawn(_)) => {
+            format!("{conditions} worlds of the family, each under a weather of its own")
+        }
+        (PairWorlds::Family(_), Weathers::Fixed(_)) => format!("{conditions} worlds of the family"),
+        (PairWorlds::One(scenario), Weathers::Drawn(_)) => {
+            format!("`{}` under {conditions} weathers", scenario.name)
+        }
+        (PairWorlds::One(scenario), Weathers::Fixed(_)) => format!("`{}`", scenario.name),
     }
 }
 
 /// Runs each example with both locks, and writes it.
 fn shown(
-    examples: &[Example],
+    examples: &[BesideExample],
     real: &SimEngine,
     place: &Destination,
     theirs: &str,
@@ -295,8 +313,10 @@ fn shown(
         let mine = explain_in_time(std::sync::Arc::new(prepared), report, PATIENCE);
         let prepared = real.prepare(&example.theirs)?;
         let reference = prepared.run(example.shrunk.seed);
-        let mut shown = ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
-        let (hints, written) = place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
+        let mut shown =
+            ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
+        let (hints, written) =
+            place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
         warnings.note(written);
         shown.hints = hints;
         all.push(shown);

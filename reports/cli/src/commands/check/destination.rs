@@ -5,9 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use doublehold::beside::{BesideFindings, ShownExample};
 use doublehold::findings::name_of;
 use doublehold::findings::{Findings, ReplayHints};
-use doublehold::beside::{BesideFindings, ShownExample};
 use doublehold_beside::FUTURES;
 use doublehold_diagnosis::counterexample::Counterexample;
 use doublehold_scenarios::catalog;
@@ -144,7 +144,11 @@ impl Destination {
             Ok(())
         };
         let all = [
-            write("the scenario", "toml", Ok(scenario_file::text(&about, &example.shrunk.scenario).into_bytes())),
+            write(
+                "the scenario",
+                "toml",
+                Ok(scenario_file::text(&about, &example.shrunk.scenario).into_bytes()),
+            ),
             write("the plan", "plan", plan_of(&shown.mine.report)),
             write("the reference's plan", "reference.plan", plan_of(&shown.theirs)),
             write("the picture", "txt", Ok(picture(&replay).into_bytes())),
@@ -216,9 +220,7 @@ fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
 }
 
 fn plan_of(report: &Report) -> Result<Vec<u8>, CliError> {
-    let plan = Plan::from_report(report)
-        .to_toml()
-        .map_err(|error| CliError::Format(error.to_string()))?;
+    let plan = Plan::from_report(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
     Ok(plan.into_bytes())
 }
 

@@ -3,7 +3,7 @@
 
 use doublehold::beside::BesideFindings;
 use doublehold::findings::causes;
-use doublehold_beside::{Found, Outcome, Row};
+use doublehold_beside::{BesideOutcome, ComparedRule, RuleFound};
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_search::shrink::Target;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
@@ -20,11 +20,11 @@ pub(in super::super) fn xml(findings: &BesideFindings) -> Result<String, Seriali
     report.to_string()
 }
 
-fn predicate_case(findings: &BesideFindings, row: &Row) -> TestCase {
-    let is_never = findings.outcome() == Outcome::NeverReached;
+fn predicate_case(findings: &BesideFindings, row: &ComparedRule) -> TestCase {
+    let is_never = findings.outcome() == BesideOutcome::NeverReached;
     let status = match row.found {
-        Found::Worse => failure(message(findings, row)),
-        Found::Better | Found::NoWorse(_) if !is_never => TestCaseStatus::success(),
+        RuleFound::Worse => failure(message(findings, row)),
+        RuleFound::Better | RuleFound::NoWorse(_) if !is_never => TestCaseStatus::success(),
         found => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(if is_never { findings.answer() } else { found.as_str().to_owned() });
@@ -57,7 +57,7 @@ fn failure(message: String) -> TestCaseStatus {
 }
 
 /// `P2 is violated by mine and kept by the reference in 131 of 22,936 pairs: c2 pauses for 1 s, …; replay: …`.
-fn message(findings: &BesideFindings, row: &Row) -> String {
+fn message(findings: &BesideFindings, row: &ComparedRule) -> String {
     let counts = row.kept.decided;
     let mut message = format!(
         "{} is violated by mine and kept by the reference in {} of {} pairs",
