@@ -10,10 +10,12 @@
 //! Does not prove that a lock is right: the reference may have the same bug.
 
 mod json;
+mod kept;
 mod text;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use doublehold_beside::{
@@ -52,6 +54,8 @@ pub struct Question {
     pub first: Seed,
     /// Whether to go on when something is told apart.
     pub keeps_going: bool,
+    /// Where what the reference keeps is written, and known from; nowhere if it is to be found anew.
+    pub folder: Option<PathBuf>,
 }
 
 /// How far a search is.
@@ -106,7 +110,7 @@ where
     let budget = PairBudget { jobs, patience, pairs, first };
     beside.refuse_broken_in_calm(&question.calm)?;
     let _ = tell(Stage::Surveying);
-    let survey = beside.survey(&budget)?;
+    let survey = kept::survey(beside, &budget, question.folder.as_deref())?;
     let survey_took = began.elapsed();
     let compare = |counted: &CountedPairs, shown: &[Predicate]| {
         BesideComparison::new(&survey, counted, &question.asked, shown)

@@ -243,6 +243,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             patience: self.check.patience,
             first: *self.check.seeds.start(),
             keeps_going: false,
+            folder: self.check.files.clone(),
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! One binary, since each links all that a run needs.
 
+mod beside;
 mod own_beside;
 mod own_counter;
 mod own_endless;

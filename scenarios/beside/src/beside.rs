@@ -193,7 +193,7 @@ where
     ///
     /// # Errors
     ///
-    /// If the code of a lock does not come back.
+    /// If no condition can be run, or the code of a lock does not come back.
     pub fn survey(&self, budget: &PairBudget) -> Result<Survey, BesideError> {
         let seeds = survey_seeds(budget);
         let next = 0..self.shared.conditions.len();
@@ -215,7 +215,17 @@ where
             })
         };
         run_in_order(Crew { jobs: budget.jobs, ahead: 4 }, budget.patience, &mut rest, work)?;
+        if rest.survey.places().next().is_none() {
+            return Err(self.no_world());
+        }
         Ok(rest.survey)
+    }
+
+    /// Why not even the first condition can be run.
+    fn no_world(&self) -> BesideError {
+        let Shared { mine, theirs, conditions, .. } = &*self.shared;
+        let pair = Pair::new((mine, theirs), &conditions[0].scenario, &conditions[0].weather);
+        BesideError::NoWorld(pair.err().map_or(String::new(), |error| error.to_string()))
     }
 
     /// Makes pairs, until there are as many as the budget says, or `until` says so: it is asked after each block.

@@ -87,7 +87,7 @@ pub enum BesideError {
         world: String,
     },
     /// No world was left.
-    #[error("no world is left in which both locks can run; the last one was refused: {0}")]
+    #[error("no world is left in which both locks can run: {0}")]
     NoWorld(String),
     /// A scenario is refused.
     #[error(transparent)]

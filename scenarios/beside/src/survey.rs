@@ -133,7 +133,7 @@ impl Survey {
     }
 }
 
-/// Kinds of faults, in words.
+/// WeatherKinds of faults, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WeatherKinds {
     /// Under which the reference kept a predicate, each in some condition.

@@ -131,12 +131,14 @@ fn pairs_that_are_all_the_same_never_reached_what_differs() {
 #[test]
 fn an_example_that_convinces_and_a_panic_are_worse() {
     let survey = survey();
-    let mut counted = ByHand::new(&[(Predicate::P2, [2, 0, 0], NONE)]).counted();
+    let with = |only_mine| ByHand::new(&[(Predicate::P2, [only_mine, 0, 0], NONE)]).counted();
+    let mut counted = with(6);
     let of = |counted: &CountedPairs, shown: &[Predicate]| {
         BesideComparison::new(&survey, counted, &Predicate::ALL, shown).outcome()
     };
     assert_eq!(of(&counted, &[]), BesideOutcome::NoWorse);
     assert_eq!(of(&counted, &[Predicate::P2]), BesideOutcome::Worse);
+    assert_eq!(of(&with(5), &[Predicate::P2]), BesideOutcome::NoWorse, "pairs must say the same");
     counted.conditions[1].only_mine_panicked = 1;
     assert_eq!(of(&counted, &[]), BesideOutcome::Worse);
 }

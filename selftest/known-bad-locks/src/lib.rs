@@ -15,9 +15,11 @@
 //! | [`worlds`], [`weathers`] | where known-bad locks are tried, and what goes wrong there |
 //! | `search` | from seed to seed under weather, up to the first that shows the bug |
 //! | `locks` | the known-bad locks, by what they run on |
+//! | [`harmless`] | a lock without a known bug, and variants that no check may call worse |
 //!
 //! Decision: "The known-bad locks depend on `doublehold`, as a user's crate does" (docs/decisions/crates.md).
 
+pub mod harmless;
 mod kind;
 mod locks;
 mod node;

@@ -68,7 +68,13 @@ fn a_lock_that_is_worse_fails_with_an_example_that_can_be_replayed() {
     assert!(text.contains("the same plan with single: WR holds"), "{text}");
     assert_eq!(
         folder.names_in("out"),
-        ["turns-only-WR.plan", "turns-only-WR.reference.plan", "turns-only-WR.toml", "turns-only-WR.txt"]
+        [
+            "kept",
+            "turns-only-WR.plan",
+            "turns-only-WR.reference.plan",
+            "turns-only-WR.toml",
+            "turns-only-WR.txt"
+        ]
     );
     let (junit, markdown) = (folder.read("j.xml"), folder.read("m.md"));
     let message = "<failure message=\"WR is violated by mine and kept by the reference in ";
@@ -307,4 +313,26 @@ hint: leave the step out, or name a lock that can
 
 "#]],
     );
+}
+
+#[test]
+fn what_a_reference_keeps_is_found_once_and_never_taken_for_another() {
+    let folder = folder();
+    let runs = |reference: &str, lock: &str| {
+        let question = ["check", "turns.toml", "--set", lock, "--beside", reference, "--runs", "60"];
+        let answer = folder.doublehold(&question).args(["--format", "json", "--out", "out"]).answer();
+        let known = answer.stderr.contains("was known from a check before this one");
+        let runs = json(&answer.stdout)["survey_runs"].as_u64().expect("a count");
+        assert_eq!(known, runs == 0, "{}", answer.stderr);
+        runs
+    };
+    assert_eq!(runs("single", "lock.extend_by=plain"), 16);
+    assert_eq!(runs("single", "lock.extend_by=plain"), 0, "the same again");
+    assert_eq!(runs("single", "lock.extend_adds=true"), 0, "another lock beside it");
+    assert_eq!(runs("single elapsed_check=true", "lock.extend_by=plain"), 16, "another reference");
+    let kept = folder.names_in("out/kept");
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    kept.iter().for_each(|name| _ = folder.write(&format!("out/kept/{name}"), "{"));
+    assert_eq!(runs("single", "lock.extend_by=plain"), 16, "what is broken is found anew");
+    assert_eq!(runs("single", "lock.extend_by=plain"), 0);
 }

@@ -1,4 +1,4 @@
-//! Worlds in which two different locks never differ: what is said of them, and what neither lock met there.
+//! PairWorlds in which two different locks never differ: what is said of them, and what neither lock met there.
 
 use doublehold_beside::{BesideComparison, BesideOutcome, Inside};
 

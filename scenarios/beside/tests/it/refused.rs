@@ -1,12 +1,13 @@
 //! Pairs of locks that cannot be compared: each refusal names the thing, the cause and the way out.
 
-use doublehold_beside::{Beside, BesideError, PairWorlds, Weathers};
+use doublehold_beside::{Beside, BesideError, LockSide, PairWorlds, Weathers};
 use doublehold_history::Predicate;
-use doublehold_scenarios::LeanEngine;
+use doublehold_lockimpl::{Descriptor, Switches};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::weather::preset;
+use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Scenario};
 
-use crate::kit::{TWO_TURNS, in_world, side};
+use crate::kit::{TWO_TURNS, budget, in_world, scenario, side};
 
 type Both = Beside<LeanEngine, LeanEngine>;
 
@@ -68,9 +69,43 @@ fn a_reference_that_breaks_in_calm_weather_is_refused() {
 fn a_family_of_which_nothing_is_left_says_why() {
     let broken = World::family().with(|scenario| scenario.lock.ttl = std::time::Duration::ZERO);
     let said = refusal(in_family("single", "single elapsed_check=true", broken));
-    assert!(
-        said.starts_with("no world is left in which both locks can run; the last one was refused: "),
-        "{said}"
-    );
+    assert!(said.starts_with("no world is left in which both locks can run: "), "{said}");
     assert!(said.contains("lock.ttl"), "{said}");
+}
+
+/// Runs one client alone and nothing else, as a lock may that takes nobody beside it.
+#[derive(Debug)]
+struct Alone;
+
+impl Engine for Alone {
+    type Prepared = PreparedSim;
+
+    fn name(&self) -> &'static str {
+        LeanEngine.name()
+    }
+
+    fn locks(&self) -> Vec<Descriptor> {
+        LeanEngine.locks()
+    }
+
+    fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+        match scenario.clients.len() {
+            1 => LeanEngine.prepare(scenario),
+            _ => Err(PrepareError::NoSuchLock("single".to_owned())),
+        }
+    }
+}
+
+/// Without a pair there would be nothing to compare, and no word of it.
+#[test]
+fn a_world_that_cannot_be_run_is_no_comparison_of_no_pairs() {
+    let alone =
+        LockSide { engine: Alone, lock: "single".into(), switches: Switches::new(), title: "alone".into() };
+    let calm = Weathers::Fixed(preset("calm").expect("it is there").weather);
+    let world = PairWorlds::One(Box::new(scenario(TWO_TURNS)));
+    let beside =
+        Beside::new(alone, side("single elapsed_check=true"), &world, &calm).expect("they go together");
+    let said = beside.survey(&budget(10, 2)).expect_err("nothing runs").to_string();
+    let why = PrepareError::NoSuchLock("single".to_owned());
+    assert_eq!(said, format!("no world is left in which both locks can run: {why}"));
 }

@@ -89,7 +89,7 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
     let beside = Beside::new(mine, theirs, &worlds, &weathers)?;
     let stopping = stopping::listen();
     let place = Destination::open(arguments)?;
-    let question = question(arguments, &worlds);
+    let question = Question { folder: Some(place.folder()), ..question(arguments, &worlds) };
     let began = Instant::now();
     let lasting = question.lasting.unwrap_or(LASTING);
     let bar = bar(question.pairs.unwrap_or(lasting.as_secs()), "{msg}");
@@ -158,8 +158,15 @@ fn tell_costs(found: &SearchedPairs, took: Duration, jobs: NonZeroUsize) {
     let nanos =
         |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(1_000_000);
     let survey = duration(nanos(found.survey_took));
-    let runs = several(found.survey.runs, "run");
-    output::inform(&format!("{runs} of the reference alone in {survey}, to know what it keeps where"));
+    output::inform(&match found.survey.runs {
+        0 => format!(
+            "what the reference keeps where was known from a check before this one; {survey} to look it up"
+        ),
+        runs => format!(
+            "{} of the reference alone in {survey}, to know what it keeps where",
+            several(runs, "run")
+        ),
+    });
     output::inform(&speed(found.counted.pairs, "pair", took.saturating_sub(found.survey_took), jobs));
 }
 
@@ -294,6 +301,7 @@ fn question(arguments: &Arguments, worlds: &PairWorlds) -> Question {
         patience: PATIENCE,
         first: arguments.search.seed,
         keeps_going: arguments.keep_going,
+        folder: None,
     }
 }
 

@@ -82,6 +82,11 @@ impl Destination {
         Ok(())
     }
 
+    /// The folder that all goes to.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
     /// Writes a counterexample: as a scenario, as a plan, as a history, and as a picture. Says what was written also
     /// where something cannot be.
     pub(super) fn write(
