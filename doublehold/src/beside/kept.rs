@@ -1,7 +1,8 @@
-//! The survey of a reference, found once and kept as a file, so that the next check of a lock beside it begins with pairs.
+//! The survey of a reference, found once and kept as a file, so that the next check of a lock beside it begins
+//! with pairs.
 //!
-//! A file that cannot be read, or is of something else, is no survey: it is found anew, and one that cannot be written is
-//! found anew next time. So a folder that was copied, cut off or edited costs time and nothing else.
+//! A file that cannot be read, or is of something else, is no survey: it is found anew, and one that cannot be
+//! written is found anew next time. So a folder that was copied, cut off or edited costs time and nothing else.
 
 use std::fs;
 use std::io;

@@ -6,10 +6,11 @@
 //! use the whole. Two locks that are alike are told apart once in [`ALPHA`]⁻¹ comparisons at most, however long one
 //! looks.
 //!
-//! An example is evidence of another kind: a run that only the first lock breaks, and that goes so in other futures as
-//! well. It decides where pairs say the same and are too few to decide alone. By itself it decides nothing: of two locks
-//! that are as good, one of which sends a request more, each breaks something in plans of its own, and shrinking looks
-//! through thousands of plans for one. Of 200 comparisons of such locks three had an example that convinces.
+//! An example is evidence of another kind: a run that only the first lock breaks, and that goes so in other
+//! futures as well. It decides where pairs say the same and are too few to decide alone. By itself it decides
+//! nothing: of two locks that are as good, one of which sends a request more, each breaks something in plans of
+//! its own, and shrinking looks through thousands of plans for one. Of 200 comparisons of such locks three had an
+//! example that convinces.
 
 use std::cmp::{Ordering, Reverse};
 

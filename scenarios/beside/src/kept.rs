@@ -1,9 +1,9 @@
 //! Surveys that are kept: what a reference keeps where is found once, and known from then on.
 //!
-//! A survey depends on the reference and on the conditions, and not on the lock beside it: its faults strike at steps of
-//! the reference, and its seeds are never those of a comparison. Its key has all of that in it: the program's version,
-//! every condition with the reference in it, and what the reference did in some runs, which tells a lock from a changed
-//! one of the same name.
+//! A survey depends on the reference and on the conditions, and not on the lock beside it: its faults strike at
+//! steps of the reference, and its seeds are never those of a comparison. Its key has all of that in it: the
+//! program's version, every condition with the reference in it, and what the reference did in some runs, which
+//! tells a lock from a changed one of the same name.
 //!
 //! Assumes that a change of a lock shows in one of these runs: one that sends, waits or draws anything else there does.
 

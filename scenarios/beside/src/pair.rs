@@ -55,8 +55,8 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
         [self.mine.scenario().faults.clone(), self.climate.draw(seed)].concat()
     }
 
-    /// The faults of the reference's own runs: they strike at its steps, also at those that the first lock lacks, so that
-    /// a survey is the same beside any lock.
+    /// The faults of the reference's own runs: they strike at its steps, also at those that the first lock lacks,
+    /// so that a survey is the same beside any lock.
     pub(crate) fn survey_faults(&self, seed: Seed) -> Vec<Fault> {
         [self.theirs.scenario().faults.clone(), self.survey_climate.draw(seed)].concat()
     }

@@ -18,8 +18,8 @@ use crate::masked::{Masked, WantedBreach};
 use crate::sides::LockSide;
 use crate::survey::Survey;
 
-/// Counts of two conditions, the first of which is one in which the reference keeps all predicates and the second one in
-/// which it keeps none: for a predicate (only mine, only theirs, both) in each, of so many pairs.
+/// Counts of two conditions, the first of which is one in which the reference keeps all predicates and the second
+/// one in which it keeps none: for a predicate (only mine, only theirs, both) in each, of so many pairs.
 struct ByHand {
     pairs: u64,
     same: u64,
@@ -143,8 +143,8 @@ fn an_example_that_convinces_and_a_panic_are_worse() {
     assert_eq!(of(&counted, &[]), BesideOutcome::Worse);
 }
 
-/// c1 pauses while it holds the lock, for longer than what is left of its lease in half of all runs: as long as its work
-/// took.
+/// c1 pauses while it holds the lock, for longer than what is left of its lease in half of all runs: as long as
+/// its work took.
 const LUCK: &str = r#"
 claim = "luck"
 lock = { algorithm = "single", ttl = "1s", release = "plain-delete" }

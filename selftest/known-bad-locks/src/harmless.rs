@@ -58,8 +58,8 @@ impl Variant {
         if self == Variant::LongTokens { Token::new(token.as_bytes().repeat(3)) } else { token }
     }
 
-    /// How long a call waits before it asks, so that clients do not all come at once: up to 50 ms, of which each variant
-    /// draws another number than the rest.
+    /// How long a call waits before it asks, so that clients do not all come at once: up to 50 ms, of which each
+    /// variant draws another number than the rest.
     fn jitter(self, env: &SimEnv) -> Duration {
         let mut bytes = [0; 5];
         env.random(&mut bytes);

@@ -1,8 +1,9 @@
 //! The executor of a prepared scenario's runs: worlds of one kind, hidden behind an object.
 //!
-//! Everything around a run (seeds, weather, verdicts, reports) is the same code for every simulator and is compiled
-//! once; what differs is called once a run, so a call through an object costs nothing. Only what builds a world and runs
-//! it is compiled for each kind of world, where that kind is named; what runs on its hosts is the same code.
+//! Everything around a run (seeds, weather, verdicts, reports) is the same code for every simulator and is
+//! compiled once; what differs is called once a run, so a call through an object costs nothing. Only what builds a
+//! world and runs it is compiled for each kind of world, where that kind is named; what runs on its hosts is the
+//! same code.
 //!
 //! Decision: "A run is executed by an object, with one call for each run" (docs/decisions/engines.md).
 

@@ -1,5 +1,5 @@
-//! A comparison as JUnit XML: a test case for each predicate, and one for each other thing that makes it fail, so that the
-//! file fails where the exit status does.
+//! A comparison as JUnit XML: a test case for each predicate, and one for each other thing that makes it fail, so
+//! that the file fails where the exit status does.
 
 use doublehold::beside::BesideFindings;
 use doublehold::findings::causes;

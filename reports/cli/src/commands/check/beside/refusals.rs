@@ -1,5 +1,5 @@
-//! What cannot be asked of two locks: options that mean nothing beside a reference, and changes that are of a world and not
-//! of a lock.
+//! What cannot be asked of two locks: options that mean nothing beside a reference, and changes that are of a
+//! world and not of a lock.
 
 use doublehold_scenarios::{Scenario, ScenarioError};
 use doublehold_text::shorten;
