@@ -3,7 +3,7 @@
 
 mod own;
 
-use doublehold::check::{CheckedBeside, BesideOutcome, Predicate, World, check};
+use doublehold::check::{BesideOutcome, CheckedBeside, Predicate, World, check};
 
 /// The lock that is given back this way, beside the one that is given back by the script, which is the default.
 fn beside_the_repair(release: &'static str) -> CheckedBeside {
