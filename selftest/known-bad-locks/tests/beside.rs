@@ -18,7 +18,7 @@ use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::{OwnLocks, Seed, builtin_locks};
 
 /// As many pairs as are made of each.
-const PAIRS: u64 = 320;
+const PAIRS: u64 = 960;
 
 /// Those that are tried.
 const TENTH: [&str; 8] = [
@@ -26,10 +26,10 @@ const TENTH: [&str; 8] = [
     "get-then-set",
     "sleeps-out-the-lease",
     "delete-unchecked",
-    "failed-release-leaves-watchdog",
+    "clean-up-in-the-background",
+    "token-per-object",
+    "lease-truncated-to-seconds",
     "renewal-interval-underflows",
-    "one-slot-for-watchdogs",
-    "held-is-a-flag",
 ];
 
 fn side(kind: &Kind) -> LockSide<OwnLocks> {
