@@ -104,11 +104,13 @@ fn members_differ_in_leases_clients_and_rounds() {
 
 #[test]
 fn a_family_has_members_on_all_kinds_of_nodes() {
-    for (lock, nodes, counts) in [
-        ("redlock", Nodes::Independent, [3, 5]),
-        ("replicated", Nodes::Replicated, [3, 3]),
-        ("single", Nodes::One, [1, 1]),
-    ] {
+    // Of an even number there may be no majority for anybody.
+    let kinds: [(&str, Nodes, &[usize]); 3] = [
+        ("redlock", Nodes::Independent, &[2, 3, 4, 5]),
+        ("replicated", Nodes::Replicated, &[3]),
+        ("single", Nodes::One, &[1]),
+    ];
+    for (lock, nodes, counts) in kinds {
         let all = members(lock, can(true, false));
         let found: BTreeSet<usize> = all
             .iter()
@@ -116,7 +118,7 @@ fn a_family_has_members_on_all_kinds_of_nodes() {
                 it.hosts.iter().filter(|host| host.role == doublehold_scenarios::scenario::Role::Node).count()
             })
             .collect();
-        assert_eq!(found, BTreeSet::from(counts), "{nodes:?}");
+        assert_eq!(found, counts.iter().copied().collect(), "{nodes:?}");
     }
 }
 
