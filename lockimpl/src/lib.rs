@@ -62,8 +62,9 @@ pub use connection::transport::{Reconnect, Transport};
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
-    BootTime, Clock, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Push, Pushes,
-    RedisRs, Task, WallTime, connection_config, connection_info, listening_config, listening_info,
+    BootTime, CONNECT_LIMIT, Clock, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState,
+    Push, Pushes, RESPONSE_LIMIT, RedisRs, Task, WallTime, connection_config, connection_info,
+    default_config, listening_config, listening_info,
 };
 pub use lock::{
     Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas, Watch,

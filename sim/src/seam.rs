@@ -67,7 +67,10 @@ pub trait WorldLike: Sized + 'static {
     /// From a time on, everything random is drawn from another seed.
     fn reseed_at(&mut self, at: SimTime, seed: Seed);
 
-    /// Lets timers that are not the world's own pass with its time, if it can.
+    /// True if timers that are not the world's own can pass with its time.
+    const TAKES_TIMERS: bool = false;
+
+    /// Lets such timers pass with the world's time, if it can.
     fn set_external_timers(&mut self, timers: Rc<dyn ExternalTimers>) {
         let _ = timers;
     }
@@ -138,6 +141,8 @@ impl WorldLike for World {
     fn reseed_at(&mut self, at: SimTime, seed: Seed) {
         World::reseed_at(self, at, seed);
     }
+
+    const TAKES_TIMERS: bool = true;
 
     fn set_external_timers(&mut self, timers: Rc<dyn ExternalTimers>) {
         World::set_external_timers(self, timers);

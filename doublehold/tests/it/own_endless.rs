@@ -83,13 +83,6 @@ fn a_lock_that_waits_for_what_never_comes_is_told_with_the_call() {
     let stalled = "since nothing was left that could end it, c1 in its acquire, called at ";
     let waits = Existing::on_one_node("endless", async |_, _, _| pending::<Taken>().await);
     assert_told(&checked(waits, None), 1000, stalled, "and c2 in its acquire");
-    let pops = async |mut redis: MultiplexedConnection, _: Client, wanted: Wanted| -> Taken {
-        let mut pop = redis::cmd("BLPOP");
-        pop.arg(wanted.resource).arg(0);
-        let popped: Option<(String, String)> = pop.query_async(&mut redis).await?;
-        Ok(popped.map(|_| Held))
-    };
-    assert_told(&checked(Existing::on_one_node("endless", pops), None), 1000, stalled, "c2 in its acquire");
     let never_back = Existing::on_one_node("endless", async |_, _, _| Ok(Some(Held)));
     assert_told(&checked(never_back, None), 1000, "nothing was left", "in its release, called at ");
 }

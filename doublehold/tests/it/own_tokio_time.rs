@@ -6,10 +6,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use doublehold::check::{
-    Checked, Client, Existing, Fault, Guard, LockKind, Mark, MultiplexedConnection, Predicate, Seed, SimEnv,
-    Wanted, When, World, check,
+    Checked, Client, Event, Existing, Fault, Guard, LockKind, Mark, MultiplexedConnection, Predicate, Seed,
+    SimEnv, Wanted, Way, When, World, check,
 };
 use doublehold_history::EventKind;
+use doublehold_lockimpl::{CONNECT_LIMIT, RESPONSE_LIMIT};
 use doublehold_scenarios::{Engine, OwnLocks, Prepared, builtin_locks};
 use redis::{ErrorKind, RedisResult};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -231,4 +232,43 @@ fn a_response_timeout_of_redis_rs_comes_to_what_it_does_on_a_socket() {
     let real = runtime.block_on(on_a_socket());
     assert_eq!(*found.lock().expect("nobody panics"), std::slice::from_ref(&real));
     assert_eq!(real, "io true, timeout true, dropped false, then Ok(\"next\")");
+}
+
+/// Nobody sets a limit here, and redis-rs has its own.
+#[test]
+fn a_reply_and_a_connection_are_given_up_after_the_limits_that_redis_rs_has_by_itself() {
+    let way = || Fault::cut(Way::between("c1", "A")).lasting(Duration::from_secs(5));
+    let executed = When::from(Event::executed("SET"));
+    for (fault, limit) in [(way().at(executed), RESPONSE_LIMIT), (way(), CONNECT_LIMIT)] {
+        let took: &Mutex<Vec<Option<Duration>>> = Box::leak(Box::default());
+        let lock = Existing::on_nodes("waits", move |client: Client, wanted: Wanted| async move {
+            let asked = Instant::now();
+            let opened = client.connect(&client.nodes()[0]).await;
+            let answer = match opened {
+                Ok(redis) => take(redis, client, wanted).await,
+                Err(error) => Err(error),
+            };
+            took.lock().expect("nobody panics").push(answer.is_err().then(|| asked.elapsed()));
+            answer
+        });
+        check(&world(1).fault(fault), lock).seeds(1..=5).no_files().run().expect("it can be run");
+        let took = took.lock().expect("nobody panics");
+        // A later attempt in the same cut waits for a connection.
+        let first = took.iter().copied().flatten().min().expect("something was given up");
+        assert!(first >= limit && first < limit + Duration::from_millis(20), "{first:?}, not {limit:?}");
+    }
+}
+
+/// Tests of services often run in a runtime of their own, which a world's timers must not meet.
+#[tokio::test]
+async fn a_check_in_somebody_elses_runtime_comes_to_the_same() {
+    let told = || {
+        let lock = Existing::on_one_node("mine", take);
+        let checked = check(&world(2).weather("cloud"), lock).seeds(1..=20).no_files().run();
+        let text = checked.expect("it can be run").to_string();
+        // How to see it again names the test, which a thread of another name is not.
+        text.lines().filter(|line| !line.starts_with("replay: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let outside = std::thread::spawn(told).join().expect("it does not panic");
+    assert_eq!(told(), outside);
 }

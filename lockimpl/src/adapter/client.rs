@@ -64,7 +64,8 @@ impl<E: RedisRs> Client<E> {
         &self.nodes
     }
 
-    /// Opens a new connection to a node.
+    /// Opens a new connection to a node. As everywhere, redis-rs gives up on connecting after 1 s and on a reply after
+    /// 500 ms; for other limits there is `set_response_timeout` of the connection, and [`timeout`](Client::timeout).
     ///
     /// # Errors
     ///

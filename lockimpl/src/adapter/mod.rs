@@ -15,8 +15,8 @@
 //! Time is the client's, too: its clocks drift and jump as the machine's do, and its sleep is exact. Code that sleeps
 //! or times out on tokio's timers, as redis-rs does for a response timeout, runs on simulated time as well: true time,
 //! in whole milliseconds from the beginning of the run. Such a timer knows no drift, and goes on while its machine is
-//! suspended; a process that was paused finds it due when it goes on, after what has arrived. `tokio::time::Instant` in
-//! code that has no tokio timer, `tokio::spawn` and tokio's sockets are not simulated, and refused.
+//! suspended; a process that was paused finds it due when it goes on, after what has arrived. `tokio::spawn` and
+//! tokio's sockets are not simulated, and refused.
 //!
 //! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
 //! [spawned](Client::spawn).
@@ -260,7 +260,7 @@ impl<F, S> Existing<F, S> {
 
 impl Existing<()> {
     /// The same for code that takes an open connection to its one node. A connection is kept from call to call, and
-    /// replaced after a call that failed.
+    /// replaced after a call that failed. Its limits are those of [`Client::connect`].
     pub fn on_one_node<E, F, Taken, G>(
         name: &'static str,
         acquire: F,
@@ -325,6 +325,10 @@ where
 
     fn check(&self) -> Result<(), ConfigError> {
         if self.owns { Err(ConfigError::Shared(self.descriptor.0)) } else { Ok(()) }
+    }
+
+    fn awaits_tokio(&self) -> bool {
+        true
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

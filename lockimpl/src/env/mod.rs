@@ -40,7 +40,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use clock::Clock;
 pub use process_state::ProcessState;
 pub use push::{Push, Pushes};
-pub use redis_config::{connection_config, connection_info, listening_config, listening_info};
+pub use redis_config::{
+    CONNECT_LIMIT, RESPONSE_LIMIT, connection_config, connection_info, default_config, listening_config,
+    listening_info,
+};
 pub use times::{BootTime, Deadline, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;
@@ -202,7 +205,8 @@ pub trait Env: Clone + Send + Sync + 'static {
 
 /// A machine on which redis-rs' own connection can be had, not only something like it.
 pub trait RedisRs: Env {
-    /// Opens a new connection to `node`, driven by redis-rs on this machine.
+    /// Opens a new connection to `node`, driven by redis-rs on this machine, with the limits that it has where nobody
+    /// sets others: [`CONNECT_LIMIT`] and [`RESPONSE_LIMIT`].
     ///
     /// Which lock call a command belongs to is told from when redis-rs writes it: right after the code of that call, or
     /// of a task that the call spawned, has run. A command that leaves later, for want of room in the network, belongs

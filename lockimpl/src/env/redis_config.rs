@@ -1,6 +1,8 @@
 //! How to set up redis-rs under a lock, on whatever byte stream: one place, so that the simulator
 //! and a real client run the same driver with the same settings.
 
+use std::time::Duration;
+
 use redis::{AsyncConnectionConfig, ProtocolVersion, PushInfo, RedisConnectionInfo};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -24,6 +26,17 @@ use tokio::sync::mpsc::UnboundedSender;
 /// ```
 pub fn connection_config() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None)
+}
+
+/// The time that redis-rs waits for a connection where nobody sets another.
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+/// The time that redis-rs waits for a reply where nobody sets another.
+pub const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
+
+/// The same for [`Client::connect`](crate::Client::connect), whose caller meets redis-rs' own limits as in production:
+/// [`RESPONSE_LIMIT`], by tokio's clock. Over a stream that stands, [`CONNECT_LIMIT`] is for whoever opened that.
+pub fn default_config() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_response_timeout(Some(RESPONSE_LIMIT))
 }
 
 /// Who the driver says it is when it connects: nobody. RESP2, database 0, no authentication.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use redis::aio::MultiplexedConnection;
-use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisResult};
+use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, RedisResult};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::process_state::ProcessState;
 use super::push::Pushes;
-use super::redis_config::{connection_config, listening_config};
+use super::redis_config::{connection_config, default_config, listening_config};
 use super::times::{BootTime, MonotonicTime, WallTime};
 use crate::env::{Env, NodeName, RedisRs, Task};
 
@@ -97,10 +97,7 @@ impl Env for TokioEnv {
     }
 
     async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
-        let info = node.as_str().into_connection_info()?;
-        let silent = info.redis_settings().clone().set_skip_set_lib_name();
-        let client = Client::open(info.set_redis_settings(silent))?;
-        client.get_multiplexed_async_connection_with_config(&connection_config()).await
+        open(node, &connection_config()).await
     }
 
     async fn listen(&self, node: &NodeName) -> RedisResult<(MultiplexedConnection, Pushes)> {
@@ -115,8 +112,15 @@ impl Env for TokioEnv {
 
 impl RedisRs for TokioEnv {
     async fn open_multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
-        self.connect(node).await
+        open(node, &default_config()).await
     }
+}
+
+async fn open(node: &NodeName, config: &AsyncConnectionConfig) -> RedisResult<MultiplexedConnection> {
+    let info = node.as_str().into_connection_info()?;
+    let silent = info.redis_settings().clone().set_skip_set_lib_name();
+    let client = Client::open(info.set_redis_settings(silent))?;
+    client.get_multiplexed_async_connection_with_config(config).await
 }
 
 #[cfg(target_os = "linux")]

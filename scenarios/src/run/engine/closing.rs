@@ -22,6 +22,7 @@ pub(in crate::run) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit>
         kind: fault.effect.kind().word,
         place: StruckAt::from_when(&fault.at),
         struck: struck.len() as u64,
+        first: struck.first().map(|it| clocks::true_time(it.from)),
     };
     faults.iter().zip(struck).map(hit).collect()
 }

@@ -13,8 +13,9 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Pushes, RedisRs, Task,
-    WallTime, connection_config, connection_info, listening_config, listening_info,
+    BootTime, CONNECT_LIMIT, Deadline, DeadlinePassed, Env, MonotonicTime, NodeName, ProcessState, Pushes,
+    RedisRs, Task, WallTime, connection_config, connection_info, default_config, listening_config,
+    listening_info,
 };
 use doublehold_sim::{BoxFuture, Host, SimStream};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -257,10 +258,14 @@ impl Env for SimEnv {
 
 impl RedisRs for SimEnv {
     async fn open_multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
-        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let limit = self.monotonic().await.saturating_add(CONNECT_LIMIT);
+        let connecting = self.race(self.stream(node.as_str(), REDIS_PORT), limit).await;
+        let stream = connecting.unwrap_or_else(|DeadlinePassed| Err(io::ErrorKind::TimedOut.into()))?;
         let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
+        // A world without tokio's timers has none to wait for a reply on.
+        let config = if self.fired.has_timers() { default_config() } else { connection_config() };
         let (connection, driver) =
-            MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
+            MultiplexedConnection::new_with_config(&connection_info(), stream, config).await?;
         self.host.spawn(self.drivers.share(driver));
         Ok(connection)
     }

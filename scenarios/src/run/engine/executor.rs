@@ -12,12 +12,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use doublehold_history::Header;
-use doublehold_lockimpl::{Descriptor, LockKind};
-use doublehold_sim::{
-    Budget, Capture, Fault, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike,
-};
-
 use super::env::SimEnv;
 use super::limits::{Limit, find_limits};
 use super::sim_stage::SimWitness;
@@ -27,6 +21,11 @@ use crate::model::cast::Cast;
 use crate::model::scenario::{Limits, Scenario};
 use crate::run::Driver;
 use crate::run::recorder::{Recorded, Recorder};
+use doublehold_history::Header;
+use doublehold_lockimpl::{Descriptor, LockKind};
+use doublehold_sim::{
+    Budget, Capture, Fault, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike,
+};
 
 /// What is said of code that spawns where nothing runs.
 const SPAWNED: &str = "the lock panicked: it starts a task with `tokio::spawn`, which belongs to no simulated process: \
@@ -79,7 +78,7 @@ pub(in crate::run) struct InWorlds<W: WorldLike> {
     kind: Arc<dyn LockKind<SimEnv>>,
     driver: Driver,
     hosts: Hosts,
-    /// A run has shown that the lock's code needs tokio's timers.
+    /// The lock's code needs tokio's timers: its kind says so, or a run has shown it.
     needs_timers: Arc<AtomicBool>,
     world: PhantomData<fn() -> W>,
 }
@@ -93,7 +92,8 @@ impl<W: WorldLike> InWorlds<W> {
         cast: &Arc<Cast>,
     ) -> InWorlds<W> {
         let hosts = Hosts::new(scenario, cast, &kind, driver);
-        InWorlds { kind, driver, hosts, needs_timers: Arc::default(), world: PhantomData }
+        let needs_timers = Arc::new(AtomicBool::new(kind.awaits_tokio()));
+        InWorlds { kind, driver, hosts, needs_timers, world: PhantomData }
     }
 
     /// Executes one run, with tokio's timers or without.
@@ -136,19 +136,20 @@ impl<W: WorldLike> InWorlds<W> {
 
 impl<W: WorldLike> Executor for InWorlds<W> {
     fn execute(&self, orders: Orders<'_>) -> Executed {
+        if !W::TAKES_TIMERS {
+            return self.execute_with(&orders, None);
+        }
         if self.needs_timers.load(Ordering::Relaxed) {
-            return self.execute_with(&orders, TokioTimers::new());
+            return self.execute_with(&orders, Some(TokioTimers::new()));
         }
         let executed = self.execute_with(&orders, None);
         // Asked for in vain, such a timer is a panic. So nobody pays for timers that nobody needs, and a run in which
         // nobody asks is the same with and without them.
-        match executed.recorded.needs_timers.then(TokioTimers::new).flatten() {
-            None => executed,
-            timers => {
-                self.needs_timers.store(true, Ordering::Relaxed);
-                self.execute_with(&orders, timers)
-            }
+        if !executed.recorded.needs_timers {
+            return executed;
         }
+        self.needs_timers.store(true, Ordering::Relaxed);
+        self.execute_with(&orders, Some(TokioTimers::new()))
     }
 
     fn with_scenario(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {

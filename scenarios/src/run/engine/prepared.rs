@@ -18,6 +18,7 @@ use super::executor::{Executed, Executor, Orders};
 use super::header::header;
 use super::signal::Signal;
 use super::steps::steps;
+use super::tokio_timers::outside_runtimes;
 use super::{Detailed, Futures, Prepared, Searchable, Stepped, detail};
 use crate::detail::Detail;
 use crate::format::reachable::commands;
@@ -188,27 +189,31 @@ impl PreparedSim {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.judge_run(seed, future);
         }
-        self.summary(seed, self.execute(seed, Keep::Hash, false, future))
+        outside_runtimes(|| self.summary(seed, self.execute(seed, Keep::Hash, false, future)))
     }
 
     fn report_run(&self, seed: Seed, keep: Keep) -> (Report, Vec<Record>) {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.report_run(seed, keep);
         }
-        let mut done = self.execute(seed, keep, true, None);
-        let trace = std::mem::take(&mut done.executed.trace);
-        (self.report(seed, done), trace)
+        outside_runtimes(|| {
+            let mut done = self.execute(seed, keep, true, None);
+            let trace = std::mem::take(&mut done.executed.trace);
+            (self.report(seed, done), trace)
+        })
     }
 
     fn detail_run(&self, seed: Seed) -> (Report, Vec<Record>, Detail) {
         if let Some(drawn) = self.draw_weather(seed) {
             return drawn.detail_run(seed);
         }
-        let mut done = self.execute(seed, Keep::Everything, true, None);
-        let (ended, trace) = (done.executed.run.ended, std::mem::take(&mut done.executed.trace));
-        let Executed { capture, recorder, .. } = &done.executed;
-        let detail = detail::detail(&self.scenario, (&self.cast, recorder), &trace, capture, ended);
-        (self.report(seed, done), trace, detail)
+        outside_runtimes(|| {
+            let mut done = self.execute(seed, Keep::Everything, true, None);
+            let (ended, trace) = (done.executed.run.ended, std::mem::take(&mut done.executed.trace));
+            let Executed { capture, recorder, .. } = &done.executed;
+            let detail = detail::detail(&self.scenario, (&self.cast, recorder), &trace, capture, ended);
+            (self.report(seed, done), trace, detail)
+        })
     }
 
     fn execute(&self, seed: Seed, keep: Keep, accounts: bool, future: Option<(SimTime, Seed)>) -> Done {
@@ -259,6 +264,7 @@ impl PreparedSim {
             seed,
             engine: self.engine,
             verdicts,
+            told: None,
             left_out: left_out(&self.scenario, &history, &gave_up_at),
             history,
             faults: fault_reports(&self.scenario, &self.cast, &run.faults),

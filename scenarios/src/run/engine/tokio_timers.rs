@@ -4,7 +4,7 @@
 //! it is entered while the world runs, so that timers register with it, and the kernel asks it before each event. As
 //! tokio's timers do everywhere, they fire at whole milliseconds, counted from the beginning of the run.
 //!
-//! Assumes that the thread is in no other runtime. Does not model drift, or a machine whose clock stands still: such
+//! Assumes that the thread is in no other runtime ([`outside_runtimes`]). Does not model drift, or a machine whose clock stands still: such
 //! timers run on true time, and [`Env::sleep_until`](doublehold_lockimpl::Env::sleep_until) is exact. Does not run what
 //! is spawned on it: no process would end it, and no call would send what it sends.
 //!
@@ -12,11 +12,13 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use doublehold_sim::{ExternalTimers, SimTime, TaskIsReady};
@@ -40,24 +42,27 @@ pub(super) struct TokioTimers {
 pub(in crate::run) struct Fired(Option<Arc<AtomicBool>>);
 
 impl Fired {
+    /// Whether there are any timers.
+    pub(in crate::run) fn has_timers(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(in crate::run) fn is_set(&self) -> bool {
         self.0.as_ref().is_some_and(|fired| fired.load(Ordering::Relaxed))
     }
 }
 
 impl TokioTimers {
-    /// Timers for a world that begins now; none where the thread is in a runtime already, inside which none can run.
+    /// Timers for a world that begins now.
     #[expect(clippy::disallowed_methods, reason = "the clock is paused: it shows where it stands")]
-    pub(super) fn new() -> Option<Rc<TokioTimers>> {
-        if Handle::try_current().is_ok() {
-            return None;
-        }
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().ok()?;
+    pub(super) fn new() -> Rc<TokioTimers> {
+        let builder = &mut Builder::new_current_thread();
+        let runtime = builder.enable_time().start_paused(true).build().expect("timers take no resource");
         let began = {
             let _entered = runtime.enter();
             Instant::now()
         };
-        Some(Rc::new(TokioTimers { runtime, began, spawned: Cell::new(false), fired: Arc::default() }))
+        Rc::new(TokioTimers { runtime, began, spawned: Cell::new(false), fired: Arc::default() })
     }
 
     /// Lets code of this thread find the runtime.
@@ -74,6 +79,15 @@ impl TokioTimers {
     pub(super) fn has_spawned(&self) -> bool {
         self.spawned.get() || self.runtime.metrics().num_alive_tasks() > 0
     }
+}
+
+/// Does something on a thread that is in no runtime: on another one where this one is, as in a `#[tokio::test]`.
+#[expect(clippy::disallowed_methods, reason = "a thread that runs a world, and runs in none")]
+pub(super) fn outside_runtimes<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if Handle::try_current().is_err() {
+        return work();
+    }
+    thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl ExternalTimers for TokioTimers {
