@@ -24,6 +24,7 @@ struct JsonBeside<'a> {
     same: u64,
     only_mine_panicked: u64,
     survey_runs: u64,
+    notes: &'a [String],
     predicates: BTreeMap<&'static str, JsonRow>,
     unmet: Vec<&'static str>,
     rules: BTreeMap<&'static str, JsonRule<'a>>,
@@ -97,6 +98,7 @@ impl BesideFindings {
             same: self.comparison.same,
             only_mine_panicked: self.comparison.only_mine_panicked,
             survey_runs: self.survey_runs,
+            notes: &self.notes,
             predicates: self
                 .comparison
                 .rows

@@ -16,15 +16,17 @@ mod text;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use doublehold_beside::{
-    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Inside, LockSide,
-    PairBudget, Survey, WeatherKinds,
+    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Difference, Inside,
+    LockSide, PairBudget, Survey, WeatherKinds,
 };
 use doublehold_diagnosis::Explained;
+use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, Report, Seed, Stepped};
+use doublehold_scenarios::{Engine, Futures, Prepared as _, Report, Seed, Stepped};
 
 use crate::findings::ReplayHints;
 
@@ -196,6 +198,8 @@ pub struct BesideFindings {
     pub kept: Vec<(Predicate, usize, usize, WeatherKinds)>,
     /// How many runs it took to find that out; none if it was known.
     pub survey_runs: u64,
+    /// Things about the locks that a reader may not expect.
+    pub notes: Vec<String>,
     /// What was seen inside both locks.
     pub inside: Inside,
     /// What only the first lock does, the first to be shown first.
@@ -215,6 +219,22 @@ pub struct ShownExample {
     pub theirs: Report,
     /// Where it can be seen again.
     pub hints: ReplayHints,
+}
+
+impl ShownExample {
+    /// Runs an example with both locks, each prepared for its scenario, and finds out what separates them.
+    pub fn from_runs(
+        example: BesideExample,
+        mine: impl Futures,
+        theirs: impl Futures,
+        patience: Duration,
+    ) -> ShownExample {
+        let seed = example.shrunk.seed;
+        let difference = Difference::new(mine, theirs, example.wanted.predicate);
+        let (report, theirs) = (difference.run(seed), difference.run_theirs(seed));
+        let mine = explain_in_time(Arc::new(difference), report, patience);
+        ShownExample { example, mine, theirs, hints: ReplayHints::default() }
+    }
 }
 
 impl BesideFindings {

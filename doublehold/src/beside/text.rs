@@ -83,10 +83,16 @@ impl BesideFindings {
 
     /// Where each rule is asked, what the reference breaks as well, and what neither lock met.
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = vec![
+        let mut remarks = self.notes.clone();
+        remarks.push(
+            "\"worse\" and \"better\" are said by chance in one of 1,000 comparisons at most; \"no worse\" means that \
+             mine breaks the rule in at most 1 % of runs more"
+                .to_owned(),
+        );
+        remarks.push(
             "each rule is asked in the conditions (a world and its weather) in which the reference kept it:"
                 .to_owned(),
-        ];
+        );
         for (predicate, kept, all, kinds) in &self.kept {
             let without = match &kinds.taken_away[..] {
                 [] => String::new(),
@@ -132,8 +138,12 @@ impl BesideFindings {
             })
         };
         let shared: Vec<String> = self.comparison.rows.iter().filter_map(both).collect();
-        (!shared.is_empty())
-            .then(|| format!("in all other conditions the reference breaks them, too: {}", list(&shared)))
+        (!shared.is_empty()).then(|| {
+            format!(
+                "in all other conditions the reference breaks them as well; these count, too: {}",
+                list(&shared)
+            )
+        })
     }
 
     fn example_words(&self, shown: &ShownExample, width: usize) -> String {
@@ -223,7 +233,7 @@ impl ShownExample {
     }
 }
 
-/// `12 of 20 such pairs need a pause, 3 need a cut and a loss`.
+/// `of 20 pairs that only mine breaks, 12 need pause; 3 need cut and loss; 5 need other things`.
 fn groups(groups: &[NeedsGroup]) -> String {
     let all: usize = groups.iter().map(|group| group.pairs).sum();
     let of = |group: &NeedsGroup| {
@@ -233,8 +243,13 @@ fn groups(groups: &[NeedsGroup]) -> String {
             kinds => format!("{} {needs} {}", group.pairs, list(kinds)),
         }
     };
-    let shown: Vec<String> = groups.iter().take(4).map(of).collect();
-    format!("of {} that only mine breaks, {}", several(all as u64, "pair"), shown.join("; "))
+    let (shown, rest) = groups.split_at(groups.len().min(4));
+    let mut parts: Vec<String> = shown.iter().map(of).collect();
+    let others: usize = rest.iter().map(|group| group.pairs).sum();
+    if others > 0 {
+        parts.push(format!("{others} need other things"));
+    }
+    format!("of {} that only mine breaks, {}", several(all as u64, "pair"), parts.join("; "))
 }
 
 /// `0.2 to 0.6 %`, or `at most 0.04 %`.

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_beside::{Beside, BesideOutcome, LockSide, PairWorlds, Weathers};
-use doublehold_diagnosis::counterexample::explain_in_time;
+use doublehold_beside::{Beside, BesideOutcome, LockSide, LockTrial, PairWorlds, Weathers};
 use doublehold_history::Predicate;
-use doublehold_lockimpl::{LockKind, Nodes, Registry, Switches};
+use doublehold_lockimpl::{CONNECT_LIMIT, LockKind, Nodes, RESPONSE_LIMIT, Registry, Switches};
 use doublehold_render::style::Style;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::preset;
-use doublehold_scenarios::{Futures, Prepared, Seed, SimEnv, Stepped, TakesLocks, builtin_locks};
+use doublehold_scenarios::{Futures, Seed, SimEnv, Stepped, TakesLocks, builtin_locks};
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::panic_hook::QuietPanics;
+use doublehold_text::list;
 
 use super::seeds::AskedFor;
 use super::{Check, CheckError, write};
@@ -36,10 +36,8 @@ const WATCHED: u64 = 40;
 #[must_use = "nothing is checked until it is run"]
 pub struct BesideCheck<E: TakesLocks> {
     check: Check<E>,
-    reference: &'static str,
-    reference_locks: Registry<SimEnv>,
-    /// The switches of the reference that are set otherwise.
-    switches: Switches,
+    /// The reference, and its name; none for the lock of ours that fits.
+    reference: Option<(&'static str, Registry<SimEnv>)>,
     pairs: u64,
 }
 
@@ -98,23 +96,15 @@ impl<E: TakesLocks> Check<E> {
     /// ```
     pub fn beside(self, reference: impl LockKind<SimEnv>) -> BesideCheck<E> {
         let name = reference.descriptor().name;
-        let reference_locks = builtin_locks().with(reference);
-        let switches = Switches::new();
-        BesideCheck { check: self, reference: name, reference_locks, switches, pairs: PAIRS }
+        BesideCheck { check: self, reference: Some((name, builtin_locks().with(reference))), pairs: PAIRS }
     }
 
-    /// Checks the lock beside the lock of ours for the same nodes, as careful as its kind can be: `single`,
-    /// `replicated` or `redlock`. For a lock that nobody has repaired yet: such a lock survives the weather.
+    /// Checks the lock beside the lock of ours for the same nodes: `single`, `replicated` or `redlock`. For a lock that
+    /// nobody has repaired yet. The lock of ours waits as long for a connection and a reply as redis-rs does by
+    /// itself. It is as careful as its kind can be; but if grants of your lock tell no
+    /// [deadline](super::Guard::deadline), its own tell none either.
     pub fn beside_ours(self) -> BesideCheck<E> {
-        let nodes =
-            self.locks.descriptors().into_iter().find(|lock| lock.name == self.lock).map(|lock| lock.nodes);
-        let careful = Switches::new().with("elapsed_check", true).with("deadline_from", "send");
-        let (reference, switches) = match nodes {
-            Some(Nodes::Independent) => ("redlock", Switches::new().with("token", "attempt")),
-            Some(Nodes::Replicated) => ("replicated", careful),
-            Some(Nodes::One) | None => ("single", careful),
-        };
-        BesideCheck { check: self, reference, reference_locks: builtin_locks(), switches, pairs: PAIRS }
+        BesideCheck { check: self, reference: None, pairs: PAIRS }
     }
 }
 
@@ -146,18 +136,17 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     /// As [`Check::run`]; and if the two locks run on other nodes, the reference lacks a step that the program has, or
     /// breaks a rule without any fault.
     pub fn run(self) -> Result<CheckedBeside, CheckError> {
-        let BesideCheck { check, reference, reference_locks, switches, pairs } = &self;
+        let BesideCheck { check, reference, pairs } = &self;
         let mine_title = check.lock.to_owned();
-        let theirs_title = if *reference == check.lock {
-            format!("{reference} (the reference)")
-        } else {
-            (*reference).to_owned()
-        };
         let mine = side::<E>(&check.locks, check.lock, &mine_title);
-        let theirs = || LockSide {
-            switches: switches.clone(),
-            ..side::<E>(reference_locks, reference, &theirs_title)
+        let trial = mine.try_out()?;
+        let (locks, name, switches) = match reference {
+            Some((name, locks)) => (locks.clone(), *name, Switches::new()),
+            None => lock_of_ours(mine.descriptor()?.nodes, trial.tells_deadline),
         };
+        let is_namesake = name == check.lock;
+        let theirs_title = if is_namesake { format!("{name} (the reference)") } else { name.to_owned() };
+        let theirs = || LockSide { switches: switches.clone(), ..side::<E>(&locks, name, &theirs_title) };
         let (worlds, weathers, first) = self.worlds(&mine)?;
         self.refuse_outside(&first)?;
         let real_mine = E::from_locks(check.locks.clone());
@@ -168,14 +157,12 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             .hush(|_| search(&beside, (&real_mine, &theirs()), &question, |_| ControlFlow::Continue(())))?;
         let kept = kept_conditions(&beside, &found.survey, &question.asked);
         let SearchedPairs { survey, comparison, inside, examples, .. } = found;
-        let real_theirs = E::from_locks(reference_locks.clone());
+        let real_theirs = E::from_locks(locks.clone());
         let mut shown = Vec::new();
         for example in examples {
-            let prepared = real_mine.prepare(&example.shrunk.scenario)?;
-            let report = prepared.run(example.shrunk.seed);
-            let mine = quiet.hush(|_| explain_in_time(Arc::new(prepared), report, patience));
-            let theirs = real_theirs.prepare(&example.theirs)?.run(example.shrunk.seed);
-            let mut one = ShownExample { example, mine, theirs, hints: ReplayHints::default() };
+            let mine = real_mine.prepare(&example.shrunk.scenario)?;
+            let theirs = real_theirs.prepare(&example.theirs)?;
+            let mut one = quiet.hush(|_| ShownExample::from_runs(example, mine, theirs, patience));
             one.hints = self.write(&one, &theirs_title)?;
             shown.push(one);
         }
@@ -190,6 +177,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             comparison,
             kept,
             survey_runs: survey.runs,
+            notes: notes(&trial, reference.is_none()),
             inside,
             examples: shown,
             command: String::new(),
@@ -273,6 +261,37 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         }
         Ok(ReplayHints { files, replay, ..ReplayHints::default() })
     }
+}
+
+/// The lock of ours for these nodes, with its switches.
+fn lock_of_ours(nodes: Nodes, tells_deadline: bool) -> (Registry<SimEnv>, &'static str, Switches) {
+    let careful = Switches::new().with("elapsed_check", tells_deadline);
+    let as_redis_rs = |careful: Switches| {
+        careful.with("connect_timeout", CONNECT_LIMIT).with("request_timeout", RESPONSE_LIMIT)
+    };
+    let (name, switches) = match nodes {
+        Nodes::Independent => ("redlock", careful.with("token", "attempt")),
+        Nodes::Replicated => ("replicated", as_redis_rs(careful)),
+        Nodes::One => ("single", as_redis_rs(careful)),
+    };
+    (builtin_locks(), name, switches)
+}
+
+/// Things about the lock that its user may not expect.
+fn notes(trial: &LockTrial, is_beside_ours: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if is_beside_ours && !trial.tells_deadline {
+        let notice = "mine tells no deadline (`Guard::deadline`), so the reference tells none either: both count as \
+                      held until they are given back";
+        notes.push(notice.to_owned());
+    }
+    if !trial.idle_nodes.is_empty() {
+        notes.push(format!(
+            "mine set no key on {} in a run without faults; a lock of one node is made by `Existing::on_one_node`",
+            list(&trial.idle_nodes)
+        ));
+    }
+    notes
 }
 
 fn side<E: TakesLocks>(locks: &Registry<SimEnv>, lock: &str, title: &str) -> LockSide<E> {

@@ -46,8 +46,9 @@ pub(crate) fn tallies() -> impl Strategy<Value = Tally> {
         (all, hits, 0..3_u64, any::<bool>(), select(vec![0_u64, 0, 0, 1, 4])).prop_map(
             move |(counts, hits, grants, says_why, panics)| {
                 let mut coverage = Coverage::default();
-                hits.into_iter()
-                    .for_each(|(kind, struck)| coverage.add(&Hit { kind, place: StruckAt::Time, struck }));
+                hits.into_iter().for_each(|(kind, struck)| {
+                    coverage.add(&Hit { kind, place: StruckAt::Time, struck, first: None })
+                });
                 Tally {
                     runs,
                     predicates: Predicate::ALL.into_iter().zip(counts).filter(|_| runs > 0).collect(),
@@ -279,7 +280,7 @@ fn coverage_has_a_row_a_kind_and_a_column_a_place() {
     let mut tally = Tally { runs: 3, ..Tally::default() };
     let step = StruckAt::Step(doublehold_scenarios::when::StepKind::Send);
     for (kind, place, struck) in [("pause", StruckAt::Time, 2), ("pause", step, 3), ("cut", step, 0)] {
-        tally.coverage.add(&Hit { kind, place, struck });
+        tally.coverage.add(&Hit { kind, place, struck, first: None });
     }
     let findings = Findings { tally, kinds: vec!["crash"], idle: vec!["promote"], ..of_nothing() };
     let text = findings.text(WIDTH);

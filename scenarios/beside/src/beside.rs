@@ -131,7 +131,7 @@ where
         weathers: &Weathers,
     ) -> Result<Beside<A, B>, BesideError> {
         refuse_other_nodes(&mine, &theirs)?;
-        let can = mine.abilities()?.common(theirs.abilities()?);
+        let can = mine.try_out()?.can.common(theirs.try_out()?.can);
         let conditions = match worlds {
             PairWorlds::Family(family) => of_family(&mine, family, can, weathers)?,
             PairWorlds::One(scenario) => {
@@ -326,7 +326,7 @@ where
     if !extends.into_iter().any(|step| matches!(step, Step::Extend(_))) {
         return Ok(());
     }
-    let lacks = match (mine.abilities()?.extends, theirs.abilities()?.extends) {
+    let lacks = match (mine.try_out()?.can.extends, theirs.try_out()?.can.extends) {
         (true, true) => return Ok(()),
         (false, _) => &mine.title,
         (true, false) => &theirs.title,

@@ -32,13 +32,16 @@ const FUTURES_AFTER: u64 = 1_000_000;
 /// How many pairs are grouped.
 const GROUPED: usize = 20;
 /// How many pairs are shrunk until one separates.
-const SHRUNK_MAX: usize = 6;
+const SHRUNK_MAX: usize = 4;
 /// Runs of one shrinking, at most.
 const REPLAYS_MAX: u64 = 4_000;
 /// As many events as one shrinking may take: long runs get fewer of them.
 const EVENTS_MAX: u64 = 2_000_000;
 /// Two hold at once for so long at least, or for a tenth of the lease if that is shorter.
 const OVERLAP: Duration = Duration::from_millis(100);
+/// A fault first strikes the two locks so far apart at most, or a tenth of the lease if that is longer: round trips that
+/// only one of them makes move everything after them.
+const APART: Duration = Duration::from_millis(100);
 
 /// A run that only the first lock breaks.
 #[derive(Clone, Debug)]
@@ -75,6 +78,28 @@ pub struct NeedsGroup {
     pub pairs: usize,
 }
 
+/// The demands on a pair, the strictest first: the next is made where none led to an example that convinces.
+#[derive(Clone, Copy, Debug)]
+enum Strictness {
+    /// Two hold for long, and faults strike both locks at nearly the same times.
+    SameStrain,
+    /// Two hold for long.
+    Long,
+    /// Only the first lock breaks it.
+    Any,
+}
+
+impl Strictness {
+    fn wanted(self, predicate: Predicate, ttl: Duration) -> WantedBreach {
+        let (overlap, apart) = (OVERLAP.min(ttl / 10), Some(APART.max(ttl / 10)));
+        match self {
+            Strictness::SameStrain => WantedBreach { predicate, overlap, apart },
+            Strictness::Long => WantedBreach { predicate, overlap, apart: None },
+            Strictness::Any => WantedBreach { predicate, overlap: Duration::ZERO, apart: None },
+        }
+    }
+}
+
 /// A pair that only the first lock breaks.
 struct Candidate {
     condition: u64,
@@ -108,24 +133,21 @@ where
         S: Engine<Prepared: Stepped>,
     {
         let found = self.pairs_of(survey, counted, predicate);
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for is_long in [true, false] {
-            for (place, seed) in &found {
-                candidates.extend(self.candidate((mine, theirs), (*place, *seed), predicate, is_long)?);
-            }
-            if !candidates.is_empty() {
-                break;
-            }
-        }
-        let groups = groups(&candidates);
         let mut best: Option<BesideExample> = None;
-        for candidate in in_turn(&groups, &candidates).into_iter().take(SHRUNK_MAX) {
-            let example = make_small((mine, theirs), candidate, &groups)?;
-            if best.as_ref().is_none_or(|best| example.separates > best.separates) {
-                best = Some(example);
+        for strictness in [Strictness::SameStrain, Strictness::Long, Strictness::Any] {
+            let mut candidates: Vec<Candidate> = Vec::new();
+            for (place, seed) in &found {
+                candidates.extend(self.candidate((mine, theirs), (*place, *seed), predicate, strictness)?);
             }
-            if is_over() || best.as_ref().is_some_and(BesideExample::convinces) {
-                break;
+            let groups = groups(&candidates);
+            for candidate in in_turn(&groups, &candidates).into_iter().take(SHRUNK_MAX) {
+                let example = make_small((mine, theirs), candidate, &groups)?;
+                if best.as_ref().is_none_or(|best| example.separates > best.separates) {
+                    best = Some(example);
+                }
+                if is_over() || best.as_ref().is_some_and(BesideExample::convinces) {
+                    return Ok(best);
+                }
             }
         }
         Ok(best)
@@ -155,7 +177,7 @@ where
         (mine, theirs): (&R, &LockSide<S>),
         (place, seed): (usize, Seed),
         predicate: Predicate,
-        is_long: bool,
+        strictness: Strictness,
     ) -> Result<Option<Candidate>, BesideError>
     where
         R: Engine<Prepared: Stepped>,
@@ -164,8 +186,7 @@ where
         let Some(pair) = self.shared().pair(place) else { return Ok(None) };
         let condition = &self.conditions()[place];
         let scenario = Scenario { faults: pair.faults(seed), ..condition.scenario.clone() };
-        let overlap = if is_long { OVERLAP.min(scenario.lock.ttl / 10) } else { Duration::ZERO };
-        let wanted = WantedBreach { predicate, overlap };
+        let wanted = strictness.wanted(predicate, scenario.lock.ttl);
         let target = Target::Violates(predicate);
         let scenario = with_struck_faults(mine, scenario, seed)?;
         let prepared = Masked { mine, theirs, wanted }.prepare(&scenario)?;

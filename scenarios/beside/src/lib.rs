@@ -19,6 +19,7 @@ mod beside;
 mod comparison;
 mod condition;
 mod count;
+mod difference;
 mod example;
 mod inside;
 mod kept;
@@ -39,10 +40,11 @@ pub use beside::{Beside, CountedPairs, PairBudget, PairWorlds, Weathers};
 pub use comparison::{BesideComparison, BesideOutcome, ComparedRule, RuleFound};
 pub use condition::Condition;
 pub use count::Counts;
+pub use difference::Difference;
 pub use example::{BesideExample, FUTURES, FUTURES_MIN, NeedsGroup};
 pub use inside::Inside;
 pub use masked::WantedBreach;
-pub use sides::LockSide;
+pub use sides::{LockSide, LockTrial};
 pub use survey::{Survey, WeatherKinds};
 
 /// Why two locks cannot be compared.

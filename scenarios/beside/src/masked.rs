@@ -5,7 +5,8 @@
 //!
 //! The same plan is not always the same strain. A pause at "c1's 11th clock read" may fall before the write of one lock
 //! and after that of the other, since one of them reads its clock once more. So every fault must strike in the
-//! reference's run as well, and the reference must also hold where the faults strike one or two steps sooner or later.
+//! reference's run as well, at nearly the same time, and the reference must also hold where the faults strike one or two
+//! steps sooner or later.
 //!
 //! Decision: "An example must hold up against moved faults" (docs/decisions/search.md).
 
@@ -15,12 +16,13 @@ use doublehold_history::{Evidence, Overlap, Predicate, TrueNs, Verdict};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::model::host::UnknownHost;
-use doublehold_scenarios::report::{Report, Summary};
+use doublehold_scenarios::report::{Hit, Report, Summary};
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::{Nth, When};
 use doublehold_scenarios::{Engine, PrepareError, Prepared, Searchable, Seed, Stepped};
 
+use crate::difference::with_own_lock;
 use crate::sides::LockSide;
 
 /// What only the first lock is to do.
@@ -30,6 +32,8 @@ pub struct WantedBreach {
     pub predicate: Predicate,
     /// For how long two hold at once at least, where the predicate is about that.
     pub overlap: Duration,
+    /// How far apart in time a fault may first strike the two; any time if none.
+    pub apart: Option<Duration>,
 }
 
 impl WantedBreach {
@@ -45,9 +49,17 @@ impl WantedBreach {
         })
     }
 
-    /// Whether a run of the reference shows that it keeps it under the same faults.
-    pub fn is_kept_in(&self, run: &Summary) -> bool {
-        *run.verdicts.get(self.predicate) == Verdict::Holds && run.faults.iter().all(|fault| fault.struck > 0)
+    /// Whether a run of the reference shows that it keeps it under the faults that struck `mine`.
+    pub fn is_kept_in(&self, theirs: &Summary, mine: &Summary) -> bool {
+        let is_near = |(theirs, mine): (&Hit, &Hit)| match (theirs.first, mine.first, self.apart) {
+            (Some(theirs), Some(mine), Some(apart)) => {
+                u128::from(theirs.0.abs_diff(mine.0)) <= apart.as_nanos()
+            }
+            (Some(_), _, _) => true,
+            (None, _, _) => false,
+        };
+        let is_struck = theirs.faults.iter().zip(&mine.faults).all(is_near);
+        *theirs.verdicts.get(self.predicate) == Verdict::Holds && is_struck
     }
 }
 
@@ -121,8 +133,8 @@ fn move_fault(fault: &Fault, by: i32) -> Fault {
 
 impl<M: Prepared, T: Prepared> MaskedPair<M, T> {
     /// Whether the reference holds in the same plan, and in those that are moved.
-    fn is_kept(&self, seed: Seed) -> bool {
-        let kept = self.wanted.is_kept_in(&self.theirs.judge(seed));
+    fn is_kept(&self, mine: &Summary, seed: Seed) -> bool {
+        let kept = self.wanted.is_kept_in(&self.theirs.judge(seed), mine);
         let holds = |moved: &T| {
             !matches!(moved.judge(seed).verdicts.get(self.wanted.predicate), Verdict::Violated(_))
         };
@@ -136,7 +148,7 @@ impl<M: Prepared, T: Prepared> Prepared for MaskedPair<M, T> {
     fn judge(&self, seed: impl Into<Seed>) -> Summary {
         let seed = seed.into();
         let run = self.mine.judge(seed);
-        if self.wanted.is_in(&run) && self.is_kept(seed) {
+        if self.wanted.is_in(&run) && self.is_kept(&run, seed) {
             return run;
         }
         let verdicts = run.verdicts.with(self.wanted.predicate, Verdict::Holds);
@@ -171,11 +183,7 @@ impl<M: Searchable, T: Searchable> Searchable for MaskedPair<M, T> {
     }
 
     fn with_scenario(&self, scenario: &Scenario) -> Result<Self, PrepareError> {
-        let lock = self.theirs.scenario().lock.clone();
-        let mut theirs = scenario.clone();
-        theirs.lock.algorithm = lock.algorithm;
-        theirs.lock.switches = lock.switches;
-        let theirs = self.theirs.with_scenario(&theirs)?;
+        let theirs = with_own_lock(&self.theirs, scenario)?;
         Ok(MaskedPair {
             mine: self.mine.with_scenario(scenario)?,
             moved: moved(&theirs, &scenario.faults)?,

@@ -1,15 +1,26 @@
 //! The two locks: the user's own, and the reference beside it.
 
-use doublehold_history::EventKind;
+use doublehold_history::{Event, EventKind};
 use doublehold_lockimpl::{Descriptor, Switches};
 use doublehold_scenarios::build::{Abilities, World};
-use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Prepared as _, ScenarioError};
+use doublehold_scenarios::scenario::{HostIndex, Role, Scenario};
+use doublehold_scenarios::{Engine, Prepared as _, Report, ScenarioError};
 
 use crate::BesideError;
 
 /// What a lock that cannot extend its lease says of it.
 const NO_EXTENSION: &str = "this lock cannot be extended";
+
+/// What a lock does in a calm run of one client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockTrial {
+    /// What it can do.
+    pub can: Abilities,
+    /// Its grants tell when they end.
+    pub tells_deadline: bool,
+    /// The nodes on which it set no key, where it set one on others.
+    pub idle_nodes: Vec<String>,
+}
 
 /// One of the two locks, and what runs it.
 ///
@@ -72,12 +83,12 @@ impl<E: Engine> LockSide<E> {
         world.scenario(&self.lock, self.engine.locks())
     }
 
-    /// What the lock can do, as one client alone finds out in a run without faults.
+    /// Finds out what the lock does, in a run of one client without faults.
     ///
     /// # Errors
     ///
     /// If the lock cannot be run at all.
-    pub fn abilities(&self) -> Result<Abilities, BesideError> {
+    pub fn try_out(&self) -> Result<LockTrial, BesideError> {
         let none = Abilities { extends: false, fences: false };
         // The nodes of a family, and one client that also extends.
         let alone = World::family().member(0, &self.descriptor()?, none).with(|scenario| {
@@ -87,9 +98,9 @@ impl<E: Engine> LockSide<E> {
         let mut scenario = self.scenario(&alone)?;
         let extend = doublehold_scenarios::scenario::Step::Extend(doublehold_history::LockId(0));
         scenario.clients[0].program.insert(1, extend);
-        let history = self.engine.prepare(&scenario)?.run(1).history;
+        let run = self.engine.prepare(&scenario)?.run(1);
         let mut can = Abilities { extends: true, fences: false };
-        for event in history.events() {
+        for event in run.history.events() {
             match &event.what {
                 EventKind::ExtendFailed { why, .. } if why == NO_EXTENSION => can.extends = false,
                 EventKind::Inconclusive { why } if why.ends_with(NO_EXTENSION) => can.extends = false,
@@ -97,6 +108,20 @@ impl<E: Engine> LockSide<E> {
                 _ => {}
             }
         }
-        Ok(can)
+        let tells_deadline = run.history.events().iter().any(has_deadline);
+        Ok(LockTrial { can, tells_deadline, idle_nodes: idle_nodes(&run) })
     }
+}
+
+fn has_deadline(event: &Event) -> bool {
+    matches!(event.what, EventKind::Granted { deadline: Some(_), .. })
+}
+
+fn idle_nodes(run: &Report) -> Vec<String> {
+    let has_key = |node: HostIndex| run.keys.iter().any(|key| key.node == node);
+    let nodes = (0..run.scenario.hosts.len()).map(HostIndex);
+    let nodes = nodes.filter(|node| run.scenario.hosts[node.0].role == Role::Node);
+    let (busy, idle): (Vec<HostIndex>, Vec<HostIndex>) = nodes.partition(|node| has_key(*node));
+    let names = idle.iter().map(|node| run.scenario.hosts[node.0].name.clone());
+    if busy.is_empty() { Vec::new() } else { names.collect() }
 }

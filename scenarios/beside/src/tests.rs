@@ -174,7 +174,7 @@ fn read(text: String) -> Scenario {
 fn in_futures(scenario: Scenario, seed: Seed) -> u64 {
     let (lock, title) = ("single".to_owned(), "single".to_owned());
     let reference = LockSide { engine: LeanEngine, lock, switches: Switches::new(), title };
-    let wanted = WantedBreach { predicate: Predicate::WR, overlap: Duration::ZERO };
+    let wanted = WantedBreach { predicate: Predicate::WR, overlap: Duration::ZERO, apart: None };
     let masked = Masked { mine: &LeanEngine, theirs: &reference, wanted };
     let size = Size::measure(&scenario);
     let shrunk = Shrunk {

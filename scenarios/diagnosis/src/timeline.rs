@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doublehold_history::{CallId, History, TrueNs, Verdicts};
+use doublehold_history::{CallId, History, Predicate, TrueNs, Verdicts};
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
@@ -23,6 +23,8 @@ pub struct Timeline<'a> {
     pub history: &'a History,
     /// What each predicate came to.
     pub verdicts: &'a Verdicts,
+    /// The predicate whose violation is told; if none, the first that is violated.
+    pub told: Option<Predicate>,
     /// What became of each fault.
     pub faults: &'a [FaultReport],
     /// The keys that nodes held.
@@ -49,6 +51,7 @@ impl<'a> Timeline<'a> {
             leases: scenario.clients.iter().map(|it| (it.host, scenario.ttl_of(it.host))).collect(),
             history: &report.history,
             verdicts: &report.verdicts,
+            told: report.told,
             faults: &report.faults,
             keys: &report.keys,
             votes: Some(&report.votes),
@@ -68,6 +71,7 @@ impl<'a> Timeline<'a> {
             leases: BTreeMap::new(),
             history,
             verdicts,
+            told: None,
             faults: &[],
             keys: &[],
             votes: None,

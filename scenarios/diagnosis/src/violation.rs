@@ -8,7 +8,8 @@ use doublehold_scenarios::report::Report;
 /// The time before and after it within which the same counts as the same violation.
 const NEAR_NS: u64 = 100_000_000;
 
-/// The first violation of a run: the first piece of evidence of the first predicate that is violated.
+/// The violation of a run that is told: the first piece of evidence of the first predicate that is violated, or of the
+/// one that the report says to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The predicate that is violated.
@@ -29,13 +30,9 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The first violation of a run; `None` if there is none, or it has no moment.
+    /// The violation of a run that is told; `None` if there is none, or it has no moment.
     pub fn find_first(report: &Report) -> Option<Violation> {
-        let violated = report
-            .verdicts
-            .iter()
-            .find_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)));
-        let (predicate, evidence) = violated?;
+        let (predicate, evidence) = report.verdicts.first_evidence(report.told)?;
         Violation::from_evidence(predicate, evidence)
     }
 

@@ -16,7 +16,7 @@ use crate::history::{Bounds, History};
 use crate::liveness::liveness_of;
 use crate::overlap::{claim_overlap_of, valid_overlap_of};
 use crate::stale_effect::stale_effect;
-use crate::verdict::{Predicate, Verdict};
+use crate::verdict::{Evidence, Predicate, Verdict};
 use crate::wrong_release::{is_watched, wrong_release};
 
 /// One verdict for each predicate.
@@ -40,6 +40,12 @@ impl Verdicts {
     /// All six, in the order of [`Predicate::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Predicate, &Verdict)> {
         self.0.iter().map(|(&predicate, verdict)| (predicate, verdict))
+    }
+
+    /// The first evidence against `told`, or, if nobody says which, against the first predicate that is violated.
+    pub fn first_evidence(&self, told: Option<Predicate>) -> Option<(Predicate, &Evidence)> {
+        let mut asked = self.iter().filter(|(predicate, _)| told.is_none_or(|told| told == *predicate));
+        asked.find_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)))
     }
 }
 

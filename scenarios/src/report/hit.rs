@@ -1,5 +1,7 @@
 //! What became of one fault of a run.
 
+use doublehold_history::TrueNs;
+
 use crate::model::when::{StepKind, When};
 
 /// One fault of a run, and how often it struck.
@@ -11,6 +13,8 @@ pub struct Hit {
     pub place: StruckAt,
     /// How often it did.
     pub struck: u64,
+    /// When it first did.
+    pub first: Option<TrueNs>,
 }
 
 /// Where a fault strikes.

@@ -40,6 +40,8 @@ pub struct Report {
     pub history: History,
     /// What each predicate came to.
     pub verdicts: Verdicts,
+    /// The predicate whose violation is told; if none, the first that is violated.
+    pub told: Option<Predicate>,
     /// What became of each fault of the scenario, in the scenario's order: one entry for every time that it struck,
     /// or one without times if it never did.
     pub faults: Vec<FaultReport>,

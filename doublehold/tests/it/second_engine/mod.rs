@@ -80,6 +80,7 @@ impl Book {
             kind: fault.effect.kind().word,
             place: StruckAt::from_when(&fault.at),
             struck: struck.len() as u64,
+            first: struck.first().map(|(from, _)| *from),
         };
         Summary {
             seed,
@@ -123,6 +124,7 @@ impl Prepared for Book {
             seed,
             engine: "ledger",
             verdicts: judge(&lived.history),
+            told: None,
             faults: scenario.faults.iter().zip(&lived.struck).flat_map(of_fault).collect(),
             leases: Leases::default(),
             keys: Vec::new(),

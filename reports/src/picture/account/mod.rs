@@ -41,12 +41,11 @@ impl Account {
     }
 }
 
-/// The account of the first predicate that is violated, in the order in which they are reported; where none is, of a
-/// lock that saw by itself that its grant came too late. Of several locks it begins with the one it is about.
+/// The account of the predicate that is told, which is the first that is violated if nobody says which; where none is,
+/// of a lock that saw by itself that its grant came too late. Of several locks it begins with the one it is about.
 pub(super) fn account(facts: &Facts<'_>) -> Option<Account> {
     let found = finding::find(facts);
-    let violated =
-        facts.run.verdicts.iter().find_map(|(predicate, it)| Some((predicate, it.evidence().first()?)));
+    let violated = facts.run.verdicts.first_evidence(facts.run.told);
     let because = violated.and_then(|(predicate, evidence)| because::clause(facts, predicate, evidence));
     let (lock, words::Sentence { first, then }) = match (found, violated) {
         (Some((lock, found)), _) => (lock, words::sentence(facts, &found)),

@@ -255,11 +255,11 @@ pub struct LeftBehind {
     pub outlives_lease: bool,
 }
 
-/// How the first predicate that is violated came to it, in the order in which they are reported, and the lock that this
-/// is about; where none is, a client that refused a grant which came too late.
+/// How the predicate that is told came to be violated, and the lock that this is about; where none is, a client that
+/// refused a grant which came too late.
 pub fn find(facts: &RunFacts<'_>) -> Option<(LockId, Finding)> {
-    let violated = facts.run.verdicts.iter().find_map(|(_, verdict)| verdict.evidence().first());
-    match violated {
+    let told = facts.run.verdicts.first_evidence(facts.run.told);
+    match told.map(|(_, evidence)| evidence) {
         None => late::late_refusal(facts),
         Some(Evidence::Overlap(it)) => Some((it.lock, double_hold(facts, it)?)),
         Some(Evidence::StaleWrite(it)) => Some((it.lock, others::late_write(facts, it)?)),

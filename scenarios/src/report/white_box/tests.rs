@@ -151,6 +151,7 @@ impl Made {
             seed: Seed(1),
             engine: "sim",
             verdicts: judge(&history),
+            told: None,
             history,
             faults: self.faults,
             keys: Vec::new(),

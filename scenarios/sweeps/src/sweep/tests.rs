@@ -41,6 +41,7 @@ fn random(stream: &mut Stream) -> Summary {
         kind: ["pause", "crash", "cut"][stream.below(3) as usize],
         place: StruckAt::Time,
         struck: stream.below(3),
+        first: None,
     };
     let figures = Figures {
         obtained_ns: lengths(stream),

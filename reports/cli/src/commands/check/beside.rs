@@ -9,14 +9,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold::beside::{self, BesideFindings, Question, SearchedPairs, ShownExample, Stage};
-use doublehold::findings::ReplayHints;
 use doublehold_beside::{Beside, BesideExample, BesideOutcome, LockSide, PairWorlds, Weathers};
-use doublehold_diagnosis::counterexample::explain_in_time;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Switches;
 use doublehold_render::style::Style;
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared as _, Scenario, SimEngine, weather};
+use doublehold_scenarios::{Engine, LeanEngine, Scenario, SimEngine, weather};
 use doublehold_text::{duration, several, shorten};
 
 use super::destination::Destination;
@@ -115,6 +113,7 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
         worlds: worlds_words(&worlds, &weathers, conditions),
         kept: beside::kept_conditions(&beside, &found.survey, &question.asked),
         survey_runs: found.survey.runs,
+        notes: Vec::new(),
         inside: found.inside,
         comparison: found.comparison,
         examples,
@@ -323,20 +322,15 @@ fn shown(
     examples: &[BesideExample],
     real: &SimEngine,
     place: &Destination,
-    theirs: &str,
+    title: &str,
     warnings: &mut Warnings,
 ) -> Result<Vec<ShownExample>, CliError> {
     let mut all = Vec::new();
     for example in examples {
-        let prepared = real.prepare(&example.shrunk.scenario)?;
-        let report = prepared.run(example.shrunk.seed);
-        let mine = explain_in_time(std::sync::Arc::new(prepared), report, PATIENCE);
-        let prepared = real.prepare(&example.theirs)?;
-        let reference = prepared.run(example.shrunk.seed);
-        let mut shown =
-            ShownExample { example: example.clone(), mine, theirs: reference, hints: ReplayHints::default() };
+        let (mine, theirs) = (real.prepare(&example.shrunk.scenario)?, real.prepare(&example.theirs)?);
+        let mut shown = ShownExample::from_runs(example.clone(), mine, theirs, PATIENCE);
         let (hints, written) =
-            place.write_beside(&shown, |replay| shown.picture_with(replay, theirs, &Style::UNICODE));
+            place.write_beside(&shown, |replay| shown.picture_with(replay, title, &Style::UNICODE));
         warnings.note(written);
         shown.hints = hints;
         all.push(shown);
