@@ -174,3 +174,18 @@ fn a_guard_that_tells_two_deadlines_at_once_is_told_what_to_return() {
     assert!(said.contains("the guard of the lock `two-tongued` tells two deadlines at once"), "{said}");
     assert!(said.contains("let `Guard::deadline` return what is kept"), "{said}");
 }
+
+/// A process that ends takes its watchdog with it, also where nobody aborts that: the key lasts for one more lease.
+#[test]
+fn a_watchdog_ends_with_the_process_of_a_holder_that_never_gives_the_lock_back() {
+    let ttl = Duration::from_secs(2);
+    let world = World::new("left").nodes(["A"]).ttl(ttl).obtain_free_within(ttl + Duration::from_secs(1));
+    let world = world
+        .client("c1", ["acquire", "work 5s"])
+        .client("c2", ["acquire", "release"])
+        .with(|scenario| scenario.clients[1].start = Some(When::from(Duration::from_millis(500))));
+    let left = check(&world, lock(Form { tells: true, asks: true })).seeds(1..=20).no_files().run();
+    let left = left.expect("it can be run");
+    left.assert_holds(&[Predicate::P1, Predicate::LV]);
+    assert_eq!(left.tally.grants, 40, "both had it, one after the other: {left}");
+}

@@ -23,9 +23,14 @@ impl<S: Stage> Life<S> {
         Life { job, finished: false }
     }
 
-    /// The program is done: what is dropped now was not killed.
-    pub(super) fn finish(&mut self) {
+    /// The program is done: what is dropped now was not killed. A process that still claims something is gone all the
+    /// same, and what its locks started is gone with it.
+    pub(super) fn finish(&mut self, stage: &S) {
         self.finished = true;
+        let Job { program, recorder, .. } = &*self.job;
+        if !program.is_thread && !recorder.claims(program.client).is_empty() {
+            stage.end_tasks();
+        }
     }
 }
 

@@ -76,8 +76,8 @@ impl<S: Stage> Job<S> {
             self.recorder.note(client, |client| EventKind::Restarted { client });
         }
         let mut life = Life::new(self.clone());
-        let lock = self.rounds(stage).await;
-        life.finish();
+        let lock = self.rounds(stage.clone()).await;
+        life.finish(&stage);
         lock
     }
 

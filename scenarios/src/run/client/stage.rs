@@ -31,6 +31,9 @@ pub(crate) trait Stage: Env {
     /// Ends the run: what follows would be evidence of nothing.
     fn halt(&self);
 
+    /// Ends what locks have started beside their callers, such as watchdogs: their process is gone.
+    fn end_tasks(&self);
+
     /// Lets connections in the hands of code under test read what has arrived, where that is to come before timers.
     fn catch_up(&self);
 

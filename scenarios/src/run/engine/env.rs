@@ -9,6 +9,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
@@ -48,6 +49,8 @@ pub struct SimEnv {
     pub(in crate::run) drivers: Drivers,
     /// Of this process.
     process_state: ProcessState,
+    /// Whether this process is gone although its host runs on.
+    pub(in crate::run) ended: Arc<AtomicBool>,
     /// The threads of this host that may begin, where it has several.
     pub(in crate::run) starts: Starts,
     /// Whether drivers read what has arrived before the lock's code runs, since a timer of tokio's may be due with it.
@@ -71,6 +74,7 @@ impl SimEnv {
             driver,
             drivers: Drivers::default(),
             process_state: ProcessState::default(),
+            ended: Arc::default(),
             starts: Starts::default(),
             fired: Fired::default(),
         }
@@ -195,7 +199,8 @@ impl Env for SimEnv {
         let end = PanicGuard { stage: self.clone(), recorder, client, name };
         let (handle, task) = Task::new(end.guard(task));
         let call = self.recorder.call_of(client);
-        let task = InCall { client, call, recorder: self.recorder.clone(), task: Box::pin(task) };
+        let (recorder, ended) = (self.recorder.clone(), self.ended.clone());
+        let task = InCall { client, call, recorder, ended, task: Box::pin(task) };
         match self.cast.is_thread(self.cast.client(client)) {
             true => self.host.spawn(AsThread::new(client, self.recorder.clone(), task)),
             false => self.host.spawn(task),
@@ -277,6 +282,8 @@ struct InCall {
     pub(in crate::run) client: ClientId,
     call: Option<CallId>,
     recorder: Recorder,
+    /// Whether its process is gone, and the task with it.
+    ended: Arc<AtomicBool>,
     /// An object, so that `InCall` is compiled once and not for each task of each lock.
     task: BoxFuture<'static, ()>,
 }
@@ -286,6 +293,9 @@ impl Future for InCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if this.ended.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
         let before = this.recorder.set_call(this.client, this.call);
         let polled = this.task.as_mut().poll(cx);
         this.recorder.set_call(this.client, before);

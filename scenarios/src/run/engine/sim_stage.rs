@@ -3,6 +3,7 @@
 //! Nothing here decides anything. It serves every simulator: a second one brings a world.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use doublehold_history::{ClientId, ClockKind, NodeId, Reading, TrueNs};
@@ -47,6 +48,10 @@ impl Stage for SimEnv {
 
     fn halt(&self) {
         self.host.halt();
+    }
+
+    fn end_tasks(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 
     fn catch_up(&self) {

@@ -82,7 +82,6 @@ impl TokioTimers {
 }
 
 /// Does something on a thread that is in no runtime: on another one where this one is, as in a `#[tokio::test]`.
-#[expect(clippy::disallowed_methods, reason = "a thread that runs a world, and runs in none")]
 pub(super) fn outside_runtimes<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if Handle::try_current().is_err() {
         return work();
