@@ -86,6 +86,7 @@ pub(crate) fn words(scenario: &Scenario, cause: &Cause) -> String {
             match how {
                 Overran::Worked => format!("{name} worked past its lease"),
                 Overran::Held => format!("{name} held on past its lease"),
+                Overran::ByDeadline => format!("{name} went by a deadline after the end of its lease"),
                 Overran::Sent => format!("what {name} had sent arrived when its lease was over"),
             }
         }

@@ -78,6 +78,8 @@ pub enum Overran {
     Worked,
     /// It held on, and was stopped for a part of that time.
     Held,
+    /// It went by a deadline of its own that was still to come.
+    ByDeadline,
     /// What it had sent arrived when its lease was over.
     Sent,
 }

@@ -206,6 +206,7 @@ fn overrun(report: &Report, told: &Violation, client: ClientId, grant: CallId) -
     }
     let overran = match () {
         () if over >= claim.span.to => Overran::Sent,
+        () if has_coming_deadline(report, &claim, told.moment()) => Overran::ByDeadline,
         () if was_stopped(report, client, claim.span.from, told.moment()) => Overran::Held,
         () => Overran::Worked,
     };
@@ -220,6 +221,14 @@ fn overrun(report: &Report, told: &Violation, client: ClientId, grant: CallId) -
         deed: format!("overrun {name}"),
         is_near: true,
     })
+}
+
+/// True if the lock told a deadline, and it had not passed.
+fn has_coming_deadline(report: &Report, claim: &Claim, at: TrueNs) -> bool {
+    let tells = report.history.events().iter().any(|event| {
+        matches!(event.what, EventKind::Granted { grant, deadline: Some(_), .. } if grant == claim.grant)
+    });
+    tells && claim.valid.iter().any(|span| span.from <= at && at < span.to)
 }
 
 /// True if a client's code stood still at some time between two instants.
