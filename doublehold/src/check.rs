@@ -141,7 +141,7 @@ pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<SimEnv>) -> Ch
 /// # Errors
 ///
 /// If the file is no plan, or one of another lock.
-pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
+pub fn replay(plan: impl AsRef<Path>, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
     replay_on::<OwnLocks>(plan, lock)
 }
 
@@ -150,12 +150,12 @@ pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckE
 /// # Errors
 ///
 /// If the file is no plan, or one of another lock or engine.
-pub fn replay_on<E>(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError>
+pub fn replay_on<E>(plan: impl AsRef<Path>, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError>
 where
     E: TakesLocks<Prepared: Searchable + Futures>,
 {
     let locks = builtin_locks().with(lock);
-    let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
+    let plan = Plan::read_with(&plan.as_ref().to_string_lossy(), locks.descriptors())?;
     let engine = E::from_locks(locks);
     if engine.name() != plan.engine {
         return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });

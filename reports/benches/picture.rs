@@ -81,6 +81,7 @@ fn report(clients: usize, grants: u64) -> Report {
         seed: Seed(1),
         engine: "sim",
         verdicts: judge(&history),
+        told: None,
         history,
         faults: Vec::new(),
         keys,

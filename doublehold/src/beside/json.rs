@@ -50,7 +50,7 @@ struct JsonRow {
     taken_away: Vec<String>,
 }
 
-/// A white-box rule, in one pair of each condition.
+/// A white-box rule, in all pairs.
 #[derive(Serialize)]
 struct JsonRule<'a> {
     is_worse: bool,

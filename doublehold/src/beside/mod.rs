@@ -135,8 +135,8 @@ where
     };
     let convincing = examples.iter().filter(|example| example.convinces());
     let shown: Vec<Predicate> = convincing.map(|example| example.wanted.predicate).collect();
-    let inside = beside.inside(&survey, &budget);
-    let comparison = compare(&counted, &shown).with_inside(&inside);
+    let inside = counted.inside();
+    let comparison = compare(&counted, &shown);
     Ok(SearchedPairs { survey, survey_took, counted, inside, comparison, examples })
 }
 

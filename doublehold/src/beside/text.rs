@@ -71,8 +71,7 @@ impl BesideFindings {
             let counts = row.kept.decided;
             let numbers =
                 [counts.only_first, counts.only_second, counts.both, counts.neither].map(group_digits);
-            let mut cells =
-                vec![format!("{} {}", row.predicate, row.predicate.name()), row.found.as_str().to_owned()];
+            let mut cells = vec![format!("{} {}", row.predicate, row.predicate.name()), found_words(row)];
             cells.extend(numbers);
             cells.push(row.interval().map_or("-".to_owned(), difference));
             cells
@@ -85,8 +84,8 @@ impl BesideFindings {
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.notes.clone();
         remarks.push(
-            "\"worse\" and \"better\" are said by chance in one of 1,000 comparisons at most; \"no worse\" means that \
-             mine breaks the rule in at most 1 % of runs more"
+            "\"worse\" and \"better\" are said by chance in one of 1,000 comparisons at most, and with \"(below)\" of \
+             the other conditions; \"no worse\" means that mine breaks the rule in at most 1 % of runs more"
                 .to_owned(),
         );
         remarks.push(
@@ -106,7 +105,7 @@ impl BesideFindings {
             BesideOutcome::NeverReached | BesideOutcome::NotToldApart | BesideOutcome::NoWorse
         ) && !self.inside.unmet().is_empty()
         {
-            remarks.push(format!("neither lock met {}", list(&self.inside.unmet())));
+            remarks.push(format!("neither lock met {}", self.inside.unmet().join(", or ")));
         }
         remarks.extend(self.comparison.broken.iter().map(|rule| self.rule_words(*rule)));
         remarks
@@ -129,7 +128,7 @@ impl BesideFindings {
         let both = |row: &ComparedRule| {
             let counts = row.rest.decided;
             let (both, mine, theirs) = (counts.both, counts.only_first, counts.only_second);
-            (both > 0).then(|| {
+            (both + mine + theirs > 0).then(|| {
                 let numbers = [both, mine, theirs].map(group_digits);
                 format!(
                     "{} ({} both, {} only mine, {} only theirs)",
@@ -139,10 +138,7 @@ impl BesideFindings {
         };
         let shared: Vec<String> = self.comparison.rows.iter().filter_map(both).collect();
         (!shared.is_empty()).then(|| {
-            format!(
-                "in all other conditions the reference breaks them as well; these count, too: {}",
-                list(&shared)
-            )
+            format!("in all other conditions, where the reference breaks them as well: {}", list(&shared))
         })
     }
 
@@ -175,11 +171,12 @@ impl BesideFindings {
         let BesideComparison { rows, pairs, only_mine_panicked, .. } = &self.comparison;
         let named = |wanted: fn(RuleFound) -> bool| {
             let names = rows.iter().filter(|row| wanted(row.found)).map(|row| row.predicate.as_str());
-            list(&names.collect::<Vec<_>>())
+            let names: Vec<&str> = names.collect();
+            if names.is_empty() { String::new() } else { list(&names) }
         };
         let (worse, better) = (named(|it| it == RuleFound::Worse), named(|it| it == RuleFound::Better));
         match self.outcome() {
-            BesideOutcome::Worse if worse.is_empty() && !self.comparison.broken.is_empty() => {
+            BesideOutcome::Worse if worse.is_empty() && *only_mine_panicked == 0 => {
                 let broken: Vec<&str> = self.comparison.broken.iter().map(|rule| rule.as_str()).collect();
                 format!("WORSE: mine breaks {} where the reference does not", list(&broken))
             }
@@ -233,13 +230,21 @@ impl ShownExample {
     }
 }
 
+/// `worse`, or `worse (below)` where the numbers of its row do not say so.
+fn found_words(row: &ComparedRule) -> String {
+    let is_told = matches!(row.found, RuleFound::Worse | RuleFound::Better);
+    let word = row.found.as_str();
+    if is_told && row.kept.decided.p_value() > 0.05 { format!("{word} (below)") } else { word.to_owned() }
+}
+
 /// `of 20 pairs that only mine breaks, 12 need pause; 3 need cut and loss; 5 need other things`.
 fn groups(groups: &[NeedsGroup]) -> String {
     let all: usize = groups.iter().map(|group| group.pairs).sum();
     let of = |group: &NeedsGroup| {
         let needs = if group.pairs == 1 { "needs" } else { "need" };
         match &group.needs[..] {
-            [] => format!("{} {needs} no single kind of fault", group.pairs),
+            [] if group.pairs == 1 => "1 is still there without any one kind of fault".to_owned(),
+            [] => format!("{} are still there without any one kind of fault", group.pairs),
             kinds => format!("{} {needs} {}", group.pairs, list(kinds)),
         }
     };
@@ -247,9 +252,9 @@ fn groups(groups: &[NeedsGroup]) -> String {
     let mut parts: Vec<String> = shown.iter().map(of).collect();
     let others: usize = rest.iter().map(|group| group.pairs).sum();
     if others > 0 {
-        parts.push(format!("{others} need other things"));
+        parts.push(format!("{others} {} something else", if others == 1 { "needs" } else { "need" }));
     }
-    format!("of {} that only mine breaks, {}", several(all as u64, "pair"), parts.join("; "))
+    format!("of the first {} that only mine breaks, {}", several(all as u64, "pair"), parts.join("; "))
 }
 
 /// `0.2 to 0.6 %`, or `at most 0.04 %`.

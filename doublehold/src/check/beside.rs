@@ -1,6 +1,7 @@
 //! A check of your lock beside a reference: `check(&World::family(), mine).beside(reference)`.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use doublehold_beside::{Beside, BesideOutcome, LockSide, LockTrial, PairWorlds, Weathers};
 use doublehold_history::Predicate;
-use doublehold_lockimpl::{CONNECT_LIMIT, LockKind, Nodes, RESPONSE_LIMIT, Registry, Switches};
+use doublehold_lockimpl::{CONNECT_LIMIT, LockKind, Nodes, RESPONSE_LIMIT, Ratio, Registry, Switches};
 use doublehold_render::style::Style;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::report::Report;
@@ -30,6 +31,8 @@ use doublehold_scenarios::plan::Plan;
 const PAIRS: u64 = 4_000;
 /// How many runs are watched for what reaches into them from outside.
 const WATCHED: u64 = 40;
+/// The part of a lease after which the lock of ours renews it, beside a lock that renews its own.
+const THIRD: Ratio = Ratio { numerator: 1, denominator: NonZeroU32::new(3).unwrap() };
 
 /// A check beside a reference that has not run yet. See [`Check::beside`].
 #[derive(Clone, Debug)]
@@ -102,7 +105,7 @@ impl<E: TakesLocks> Check<E> {
     /// Checks the lock beside the lock of ours for the same nodes: `single`, `replicated` or `redlock`. For a lock that
     /// nobody has repaired yet. The lock of ours waits as long for a connection and a reply as redis-rs does by
     /// itself. It is as careful as its kind can be; but if grants of your lock tell no
-    /// [deadline](super::Guard::deadline), its own tell none either.
+    /// [deadline](super::Guard::deadline), its own tell none either, and if yours is renewed, so is its own.
     pub fn beside_ours(self) -> BesideCheck<E> {
         BesideCheck { check: self, reference: None, pairs: PAIRS }
     }
@@ -134,15 +137,18 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     /// # Errors
     ///
     /// As [`Check::run`]; and if the two locks run on other nodes, the reference lacks a step that the program has, or
-    /// breaks a rule without any fault.
+    /// breaks a rule without any fault; or if the check was asked for rules or marks.
     pub fn run(self) -> Result<CheckedBeside, CheckError> {
         let BesideCheck { check, reference, pairs } = &self;
+        if !check.rules.is_empty() || !check.marks.is_empty() {
+            return Err(CheckError::AskedBeside);
+        }
         let mine_title = check.lock.to_owned();
         let mine = side::<E>(&check.locks, check.lock, &mine_title);
         let trial = mine.try_out()?;
         let (locks, name, switches) = match reference {
             Some((name, locks)) => (locks.clone(), *name, Switches::new()),
-            None => lock_of_ours(mine.descriptor()?.nodes, trial.tells_deadline),
+            None => lock_of_ours(mine.descriptor()?.nodes, &trial),
         };
         let is_namesake = name == check.lock;
         let theirs_title = if is_namesake { format!("{name} (the reference)") } else { name.to_owned() };
@@ -263,16 +269,20 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 }
 
-/// The lock of ours for these nodes, with its switches.
-fn lock_of_ours(nodes: Nodes, tells_deadline: bool) -> (Registry<SimEnv>, &'static str, Switches) {
-    let careful = Switches::new().with("elapsed_check", tells_deadline);
-    let as_redis_rs = |careful: Switches| {
-        careful.with("connect_timeout", CONNECT_LIMIT).with("request_timeout", RESPONSE_LIMIT)
+/// The lock of ours for these nodes, with its switches: as careful as a lock of its kind can be, and no more.
+fn lock_of_ours(nodes: Nodes, mine: &LockTrial) -> (Registry<SimEnv>, &'static str, Switches) {
+    let careful = Switches::new().with("elapsed_check", mine.tells_deadline);
+    let as_redis_rs = |switches: Switches| {
+        switches.with("connect_timeout", CONNECT_LIMIT).with("request_timeout", RESPONSE_LIMIT)
+    };
+    let renewed = |switches: Switches| match mine.renews {
+        true => switches.with("renew_every", THIRD).with("told_on_loss", "lease-end"),
+        false => switches,
     };
     let (name, switches) = match nodes {
-        Nodes::Independent => ("redlock", careful.with("token", "attempt")),
+        Nodes::Independent => ("redlock", renewed(careful.with("token", "attempt"))),
         Nodes::Replicated => ("replicated", as_redis_rs(careful)),
-        Nodes::One => ("single", as_redis_rs(careful)),
+        Nodes::One => ("single", renewed(as_redis_rs(careful))),
     };
     (builtin_locks(), name, switches)
 }
@@ -284,6 +294,9 @@ fn notes(trial: &LockTrial, is_beside_ours: bool) -> Vec<String> {
         let notice = "mine tells no deadline (`Guard::deadline`), so the reference tells none either: both count as \
                       held until they are given back";
         notes.push(notice.to_owned());
+    }
+    if is_beside_ours && trial.renews {
+        notes.push("mine renews its lease while its holder works, and so does the reference".to_owned());
     }
     if !trial.idle_nodes.is_empty() {
         notes.push(format!(

@@ -67,6 +67,12 @@ pub enum CheckError {
         "a family of worlds is for a lock beside a reference: say `.beside(reference)`, or `.beside_ours()` for the lock of ours on the same nodes, before `.run()`"
     )]
     FamilyAlone,
+    /// A comparison was asked for white-box rules or marks.
+    #[error(
+        "a comparison asks all white-box rules by itself and counts no marks: leave out `.looking_for_rules` and \
+         `.reaches`, or ask them in a check without a reference"
+    )]
+    AskedBeside,
     /// Two locks cannot be compared.
     #[error(transparent)]
     Beside(#[from] BesideError),

@@ -1,8 +1,8 @@
 //! A lock of one's own beside a reference: what only one of the two does.
 
 use doublehold::check::{
-    BesideOutcome, CheckError, Client, Existing, Guard, LockKind, MultiplexedConnection, Predicate, SimEnv,
-    Wanted, World, check,
+    BesideOutcome, CheckError, Client, Existing, Guard, LockKind, MultiplexedConnection, Predicate, Rule,
+    SimEnv, Wanted, World, check,
 };
 use redis::{RedisResult, Script};
 
@@ -86,4 +86,37 @@ fn a_world_of_ones_own_stays_as_it_is() {
     let found = check(&world, lock(DELETE)).beside(lock(COMPARE_AND_DELETE)).pairs(200).no_files().run();
     let found = found.expect("both run");
     assert!(found.to_string().contains("`in turn` under 60 weathers"), "{found}");
+}
+
+/// It waits for replies as long as redis-rs does, and counts as long as its caller believes in it.
+#[test]
+fn a_careful_lock_without_a_deadline_does_no_worse_than_ours() {
+    let found = check(&World::family(), lock(COMPARE_AND_DELETE)).beside_ours().pairs(600).no_files().run();
+    let found = found.expect("both run");
+    assert!(found.worse().is_empty(), "{found}");
+    assert!(found.to_string().contains("mine tells no deadline (`Guard::deadline`)"), "{found}");
+}
+
+#[test]
+fn a_lock_that_never_asks_some_of_its_nodes_is_told_so() {
+    let one_of_three = Existing::on_nodes("mine", async |client: Client, wanted: Wanted| {
+        take(client.connection().await?, client, wanted, COMPARE_AND_DELETE).await
+    });
+    let found = check(&World::family(), one_of_three).beside_ours().pairs(60).no_files().run();
+    let said = found.expect("both run").to_string();
+    assert!(said.contains("mine set no key on B and C in a run without faults"), "{said}");
+}
+
+#[test]
+fn marks_and_rules_are_not_lost_in_silence_beside_a_reference() {
+    for asked in [
+        check(&World::family(), lock(DELETE)).reaches(&["a place"]),
+        check(&World::family(), lock(DELETE)).looking_for_rules(&[Rule::Margin]),
+    ] {
+        let refused = asked.beside_ours().no_files().run().expect_err("nobody would ask");
+        assert!(
+            refused.to_string().contains("asks all white-box rules by itself and counts no marks"),
+            "{refused}"
+        );
+    }
 }

@@ -65,6 +65,7 @@ impl Recording {
             seed: Seed(7),
             engine: "sim",
             verdicts: judge(&history),
+            told: None,
             history,
             faults: Vec::new(),
             keys: Vec::new(),

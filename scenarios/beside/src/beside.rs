@@ -15,7 +15,7 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Nodes;
 use doublehold_scenarios::build::{Abilities, World};
-use doublehold_scenarios::pool::{Crew, Foreman, Hand, each, run_in_order};
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
 use doublehold_scenarios::scenario::{Scenario, Step};
 use doublehold_scenarios::weather::Weather;
 use doublehold_scenarios::{Engine, Prepared as _, Seed, Stepped};
@@ -114,6 +114,15 @@ pub struct CountedPairs {
     pub rounds: u32,
 }
 
+impl CountedPairs {
+    /// What was seen inside both locks.
+    pub fn inside(&self) -> Inside {
+        let mut inside = Inside::default();
+        self.conditions.iter().for_each(|counts| inside.merge(counts.inside.clone()));
+        inside
+    }
+}
+
 impl<A, B> Beside<A, B>
 where
     A: Engine<Prepared: Stepped> + Send + Sync + 'static,
@@ -177,18 +186,6 @@ where
         Ok(())
     }
 
-    /// Looks inside both locks, in one pair of each condition.
-    pub fn inside(&self, survey: &Survey, budget: &PairBudget) -> Inside {
-        let places: Vec<usize> = survey.places().collect();
-        let seed = budget.first;
-        let of_pair = |place: &usize| {
-            let Some(pair) = self.shared.pair(*place) else { return Inside::default() };
-            let faults = pair.faults(seed);
-            Inside::from_pair(&pair.report_mine(seed, faults.clone()), &pair.report_theirs(seed, faults))
-        };
-        each(&places, budget.jobs, of_pair).into_iter().fold(Inside::default(), Inside::merge)
-    }
-
     /// Finds out where the reference keeps what.
     ///
     /// # Errors
@@ -249,9 +246,9 @@ where
                 for seed in (0..count).map(|run| Seed(first.0.wrapping_add(run))) {
                     hand.begins(seed);
                     let faults = pair.faults(seed);
-                    let mine = pair.judge_mine(seed, faults.clone());
+                    let mine = pair.run_mine(seed, faults.clone());
                     hand.begins(seed);
-                    counts.add(&mine, &pair.judge_theirs(seed, faults));
+                    counts.add(&mine, &pair.run_theirs(seed, faults));
                 }
                 (place, counts)
             })

@@ -27,6 +27,9 @@ use crate::survey::Survey;
 const ALPHA: f64 = 0.001;
 /// The level at which pairs must speak for an example: six to none do, five to none do not.
 const SHOWN_ALPHA: f64 = 0.05;
+/// The white-box rule that decides by itself: a deadline after the end of the keys is a broken promise. A key or a
+/// command too many harms nobody by itself, and is told.
+const DECIDES: Rule = Rule::Margin;
 /// A difference of so many runs at most is none that matters: one in a hundred.
 const MARGIN: f64 = 0.01;
 /// Fewer pairs than these say nothing of a difference that small.
@@ -143,26 +146,16 @@ impl BesideComparison {
             pairs: counted.pairs,
             same: all().map(|counts| counts.same).sum(),
             only_mine_panicked: all().map(|counts| counts.only_mine_panicked).sum(),
-            broken: Vec::new(),
+            broken: broken(&counted.inside(), counted.rounds),
         }
-    }
-
-    /// The same with what was seen inside the locks.
-    #[must_use]
-    pub fn with_inside(self, inside: &Inside) -> BesideComparison {
-        let level = ALPHA / Rule::ALL.len() as f64;
-        let is_broken = |rule: &Rule| {
-            let pairs = inside.rules.get(rule).copied().unwrap_or_default();
-            pairs.only_first > pairs.only_second && pairs.p_value() < level
-        };
-        BesideComparison { broken: Rule::ALL.into_iter().filter(is_broken).collect(), ..self }
     }
 
     /// The whole in one word.
     pub fn outcome(&self) -> BesideOutcome {
         let has = |wanted: fn(RuleFound) -> bool| self.rows.iter().any(|row| wanted(row.found));
-        let is_worse =
-            has(|found| found == RuleFound::Worse) || self.only_mine_panicked > 0 || !self.broken.is_empty();
+        let is_worse = has(|found| found == RuleFound::Worse)
+            || self.only_mine_panicked > 0
+            || self.broken.contains(&DECIDES);
         match (is_worse, has(|found| found == RuleFound::Better)) {
             (true, true) => BesideOutcome::Mixed,
             (true, false) => BesideOutcome::Worse,
@@ -195,6 +188,15 @@ impl BesideComparison {
     }
 }
 
+/// The white-box rules that only the first lock breaks, more often than chance would have it.
+fn broken(inside: &Inside, rounds: u32) -> Vec<Rule> {
+    let is_broken = |rule: &Rule| {
+        let pairs = inside.rules.get(rule).copied().unwrap_or_default();
+        pairs.only_first > pairs.only_second && pairs.p_value() < level(Rule::ALL.len(), rounds)
+    };
+    Rule::ALL.into_iter().filter(is_broken).collect()
+}
+
 fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[Predicate]) -> ComparedRule {
     let tables = |is_kept: bool| {
         let places =
@@ -202,7 +204,7 @@ fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[P
         sum(places.map(|place| counted.conditions[place].of(predicate)))
     };
     let (kept, rest) = (tables(true), tables(false));
-    let level = level(counted.rounds);
+    let level = level(2 * Predicate::ALL.len(), counted.rounds);
     let told = [&kept, &rest].map(|table| {
         let table = table.decided;
         if table.p_value() < level { table.only_first.cmp(&table.only_second) } else { Ordering::Equal }
@@ -235,8 +237,8 @@ fn bound(kept: &PartlyPaired) -> RuleFound {
     }
 }
 
-/// The level of one test at a look after so many rounds.
-fn level(rounds: u32) -> f64 {
-    let (questions, round) = (2 * Predicate::ALL.len(), f64::from(rounds.max(1)));
+/// The level of one of so many tests at a look after so many rounds.
+fn level(questions: usize, rounds: u32) -> f64 {
+    let round = f64::from(rounds.max(1));
     ALPHA / questions as f64 / (round * (round + 1.0))
 }

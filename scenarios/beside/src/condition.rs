@@ -2,8 +2,8 @@
 //!
 //! Harsh weather hides a bug behind faults that beat every lock, and a fault that strikes seldom never meets it. So a
 //! condition has few kinds of faults (none, one, two, or half of those that there are), which strike often, and last
-//! either as long as the weather says, or less than a lease, or longer. A reference tells in which conditions it keeps
-//! a rule: there, whoever breaks it differs from the reference.
+//! as long as the weather says, or less than a lease, or longer, or about as long as drivers wait for a reply. A
+//! reference tells in which conditions it keeps a rule: there, whoever breaks it differs from the reference.
 //!
 //! Lines of a weather that name several groups of hosts are taken apart: a lock may survive pauses of nodes and not of
 //! clients.
@@ -14,6 +14,10 @@ use doublehold_scenarios::fault::{Effect, Names};
 use doublehold_scenarios::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::weather::{RandomFault, Weather};
 use doublehold_sim::{Seed, Stream};
+
+/// Times around the limits of drivers, which give up on a reply after 500 ms or 1 s. A request that was executed is
+/// then sent again.
+const LIMITS: Option<(Duration, Duration)> = Some((Duration::from_millis(400), Duration::from_millis(1_600)));
 
 /// A world with the weather over it.
 #[derive(Clone, Debug)]
@@ -143,12 +147,12 @@ fn is_of_failover(line: &RandomFault) -> bool {
 /// A line that strikes so often that most runs meet it, for a time that is short or long beside the lease.
 fn draw_line(mut line: RandomFault, window: Duration, ttl: Duration, stream: &mut Stream) -> RandomFault {
     line.every = window / [1, 2, 4][stream.below(3) as usize];
-    let lengths = [None, Some((ttl / 10, ttl / 2)), Some((ttl / 2, 2 * ttl)), Some((ttl, 3 * ttl))];
-    if let (Some(_), Some((min, max))) = (&line.lasting, lengths[stream.below(4) as usize]) {
+    let lengths = [None, Some((ttl / 10, ttl / 2)), Some((ttl / 2, 2 * ttl)), Some((ttl, 3 * ttl)), LIMITS];
+    if let (Some(_), Some((min, max))) = (&line.lasting, lengths[stream.below(5) as usize]) {
         line.lasting = Some(DelayLaw::Uniform { min, max });
     }
-    let sizes = [None, Some((ttl / 20, ttl / 3)), Some((ttl / 3, ttl)), Some((ttl, 3 * ttl))];
-    if let (Some(_), Some((min, max))) = (&line.by, sizes[stream.below(4) as usize]) {
+    let sizes = [None, Some((ttl / 20, ttl / 3)), Some((ttl / 3, ttl)), Some((ttl, 3 * ttl)), LIMITS];
+    if let (Some(_), Some((min, max))) = (&line.by, sizes[stream.below(5) as usize]) {
         line.by = Some(DelayLaw::Uniform { min, max });
     }
     line

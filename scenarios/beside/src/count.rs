@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::report::Report;
 use doublehold_statistics::PartlyPaired;
+
+use crate::inside::Inside;
 
 /// The pairs of one condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,18 +22,21 @@ pub struct Counts {
     pub predicates: BTreeMap<Predicate, PartlyPaired>,
     /// The first seeds in which only the first lock broke a predicate.
     pub only_mine: BTreeMap<Predicate, Vec<Seed>>,
+    /// What was seen inside both locks.
+    pub inside: Inside,
 }
 
 /// As many seeds of one condition as are kept to be looked at.
 const SEEDS_MAX: usize = 8;
 
 impl Counts {
-    pub(crate) fn add(&mut self, mine: &Summary, theirs: &Summary) {
+    pub(crate) fn add(&mut self, mine: &Report, theirs: &Report) {
         self.pairs += 1;
         self.same += u64::from(mine.trace_hash == theirs.trace_hash && mine.verdicts == theirs.verdicts);
+        self.inside.add(mine, theirs);
         self.only_mine_panicked += u64::from(mine.panicked.is_some() && theirs.panicked.is_none());
         for predicate in Predicate::ALL {
-            let decided = |run: &Summary| is_violated(run.verdicts.get(predicate));
+            let decided = |run: &Report| is_violated(run.verdicts.get(predicate));
             let (first, second) = (decided(mine), decided(theirs));
             *cell(self.predicates.entry(predicate).or_default(), first, second) += 1;
             if (first, second) == (Some(true), Some(false)) {
@@ -49,6 +54,7 @@ impl Counts {
         for (predicate, theirs) in later.predicates {
             add_table(self.predicates.entry(predicate).or_default(), &theirs);
         }
+        self.inside.merge(later.inside);
         for (predicate, theirs) in later.only_mine {
             let seeds = self.only_mine.entry(predicate).or_default();
             seeds.extend(theirs);

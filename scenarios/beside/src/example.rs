@@ -39,8 +39,8 @@ const REPLAYS_MAX: u64 = 4_000;
 const EVENTS_MAX: u64 = 2_000_000;
 /// Two hold at once for so long at least, or for a tenth of the lease if that is shorter.
 const OVERLAP: Duration = Duration::from_millis(100);
-/// A fault first strikes the two locks so far apart at most, or a tenth of the lease if that is longer: round trips that
-/// only one of them makes move everything after them.
+/// A fault first strikes the two locks so far apart at most, or a tenth of the lease if that is longer. A round trip
+/// that only one of them makes moves everything after it.
 const APART: Duration = Duration::from_millis(100);
 
 /// A run that only the first lock breaks.

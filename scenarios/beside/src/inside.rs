@@ -1,8 +1,8 @@
-//! A look inside both locks, in one pair of each condition: the white-box rules that only one of them breaks, and the
-//! steps and replies that neither met.
+//! A look inside both locks, in every pair: the white-box rules that only one of them breaks, and the steps and replies
+//! that neither met.
 //!
-//! A rule sees a mistake in nearly every run, where a predicate needs an unlucky moment: one pair of a condition is
-//! enough.
+//! A rule sees a mistake whenever it is made, where a predicate needs an unlucky moment besides. To ask all of them
+//! costs one in a hundred of what the two runs do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +22,17 @@ pub struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn from_pair(mine: &Report, theirs: &Report) -> Inside {
-        let mut inside = Inside { met: &met(&mine.history) | &met(&theirs.history), ..Inside::default() };
+    /// Looks inside one more pair.
+    pub(crate) fn add(&mut self, mine: &Report, theirs: &Report) {
+        self.met.extend(met(&mine.history));
+        self.met.extend(met(&theirs.history));
         for rule in Rule::ALL {
             let verdicts = (ask(rule, mine), ask(rule, theirs));
             let (is_mine, is_theirs) = match &verdicts {
                 (RuleVerdict::Off(_), _) | (_, RuleVerdict::Off(_)) => continue,
                 (mine, theirs) => (*mine != RuleVerdict::Holds, *theirs != RuleVerdict::Holds),
             };
-            let pairs = inside.rules.entry(rule).or_default();
+            let pairs = self.rules.entry(rule).or_default();
             match (is_mine, is_theirs) {
                 (true, true) => pairs.both += 1,
                 (true, false) => pairs.only_first += 1,
@@ -40,13 +42,12 @@ impl Inside {
             if let (RuleVerdict::Broken(breaches), RuleVerdict::Holds) = verdicts
                 && let Some(breach) = breaches.first()
             {
-                inside.breaches.insert(rule, breach.words.clone());
+                self.breaches.entry(rule).or_insert_with(|| breach.words.clone());
             }
         }
-        inside
     }
 
-    pub(crate) fn merge(mut self, later: Inside) -> Inside {
+    pub(crate) fn merge(&mut self, later: Inside) {
         for (rule, theirs) in later.rules {
             let pairs = self.rules.entry(rule).or_default();
             pairs.both += theirs.both;
@@ -58,7 +59,6 @@ impl Inside {
             self.breaches.entry(rule).or_insert(words);
         }
         self.met.extend(later.met);
-        self
     }
 
     /// The steps and replies that neither lock met, in words.

@@ -5,8 +5,8 @@
 //!
 //! The same plan is not always the same strain. A pause at "c1's 11th clock read" may fall before the write of one lock
 //! and after that of the other, since one of them reads its clock once more. So every fault must strike in the
-//! reference's run as well, at nearly the same time, and the reference must also hold where the faults strike one or two
-//! steps sooner or later.
+//! reference's run as well, and at nearly the same time. The reference must also hold where the faults strike one or
+//! two steps sooner or later.
 //!
 //! Decision: "An example must hold up against moved faults" (docs/decisions/search.md).
 

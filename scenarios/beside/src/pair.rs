@@ -61,19 +61,15 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
         [self.theirs.scenario().faults.clone(), self.survey_climate.draw(seed)].concat()
     }
 
-    pub(crate) fn judge_mine(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
-        self.mine.with_faults(faults).expect(SAME_HOSTS).judge(seed)
-    }
-
     pub(crate) fn judge_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Summary {
         self.theirs.with_faults(faults).expect(SAME_HOSTS).judge(seed)
     }
 
-    pub(crate) fn report_mine(&self, seed: Seed, faults: Vec<Fault>) -> Report {
+    pub(crate) fn run_mine(&self, seed: Seed, faults: Vec<Fault>) -> Report {
         self.mine.with_faults(faults).expect(SAME_HOSTS).run(seed)
     }
 
-    pub(crate) fn report_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Report {
+    pub(crate) fn run_theirs(&self, seed: Seed, faults: Vec<Fault>) -> Report {
         self.theirs.with_faults(faults).expect(SAME_HOSTS).run(seed)
     }
 }

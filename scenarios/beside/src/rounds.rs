@@ -1,5 +1,9 @@
 //! Rounds of pairs: each is planned from what the rounds before came to, and handed out in blocks.
 //!
+//! When the pairs that were asked for are made, and some predicate speaks against the first lock in a few of them, half
+//! as many again are made in the conditions in which it does. A bug that needs a lost reply is met in one of a thousand
+//! pairs there, and nowhere else.
+//!
 //! Assumes that all of a round is known before the next one is planned: the plan must not depend on which thread was
 //! fast.
 
@@ -8,9 +12,10 @@ use std::ops::ControlFlow;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::Foreman;
+use doublehold_statistics::Paired;
 
 use crate::beside::{CountedPairs, PairBudget};
-use crate::count::Counts;
+use crate::count::{Counts, sum};
 use crate::survey::Survey;
 
 /// How many pairs a thread makes at a time.
@@ -19,6 +24,9 @@ const BLOCK: u64 = 8;
 const FIRST_ROUND: u64 = 8;
 /// The most pairs of a condition in one round, for one in which only the first lock broke something four times as many.
 const ROUND_MAX: u64 = 64;
+
+/// So many pairs that only the first lock breaks need no more of them.
+const PAIRS_ENOUGH: u64 = 20;
 
 /// Pairs of one condition, from a seed on.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +84,16 @@ impl<'a, U> Rounds<'a, U> {
     fn plan_round(&mut self) {
         let round = self.counted.rounds;
         let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
-        let mut left = self.budget.pairs.map_or(u64::MAX, |pairs| pairs.saturating_sub(self.counted.pairs));
-        for place in self.survey.cheapest_first() {
+        let left = |pairs: u64| pairs.saturating_sub(self.counted.pairs);
+        let mut left = self.budget.pairs.map_or(u64::MAX, left);
+        let mut places = self.survey.cheapest_first();
+        if left == 0 && self.is_open() {
+            // Half as many again, where only the first lock broke something.
+            left =
+                self.budget.pairs.map_or(0, |pairs| (pairs + pairs / 2).saturating_sub(self.counted.pairs));
+            places.retain(|place| self.tells_apart(*place));
+        }
+        for place in places {
             let pairs = self.weigh(place, self.survey.share(place, share)).min(left);
             left -= pairs;
             let made = self.counted.conditions[place].pairs;
@@ -89,6 +105,16 @@ impl<'a, U> Rounds<'a, U> {
         }
         self.plan.reverse();
         self.counted.rounds += u32::from(!self.plan.is_empty());
+    }
+
+    /// Whether some predicate or rule speaks against the first lock, and a few more pairs may say for certain.
+    fn is_open(&self) -> bool {
+        Predicate::ALL.into_iter().any(|predicate| {
+            let kept =
+                (0..self.counted.conditions.len()).filter(|place| self.survey.keeps(*place, predicate));
+            let table = sum(kept.map(|place| self.counted.conditions[place].of(predicate))).decided;
+            speaks(&table)
+        }) || self.counted.inside().rules.values().any(speaks)
     }
 
     /// More pairs where the locks were told apart, fewer where both runs of all pairs were the same: such a condition
@@ -104,11 +130,18 @@ impl<'a, U> Rounds<'a, U> {
         }
     }
 
-    /// Whether only the first lock broke something in this condition that the reference keeps there.
+    /// Whether only the first lock broke something in this condition: a predicate that the reference keeps there, or a
+    /// white-box rule.
     fn tells_apart(&self, place: usize) -> bool {
+        let counts = &self.counted.conditions[place];
         Predicate::ALL.into_iter().any(|predicate| {
-            let table = self.counted.conditions[place].of(predicate).decided;
+            let table = counts.of(predicate).decided;
             self.survey.keeps(place, predicate) && table.only_first > table.only_second
-        })
+        }) || counts.inside.rules.values().any(|table| table.only_first > table.only_second)
     }
+}
+
+/// Whether pairs speak against the first lock, and are too few to say it for certain.
+fn speaks(table: &Paired) -> bool {
+    (2..PAIRS_ENOUGH).contains(&table.only_first) && table.only_first > 3 * table.only_second
 }

@@ -1,9 +1,12 @@
 //! The two locks: the user's own, and the reference beside it.
 
-use doublehold_history::{Event, EventKind};
+use std::time::Duration;
+
+use doublehold_history::{Event, EventKind, LockId, TrueNs};
 use doublehold_lockimpl::{Descriptor, Switches};
 use doublehold_scenarios::build::{Abilities, World};
-use doublehold_scenarios::scenario::{HostIndex, Role, Scenario};
+use doublehold_scenarios::report::KeySpan;
+use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Role, Scenario, Step};
 use doublehold_scenarios::{Engine, Prepared as _, Report, ScenarioError};
 
 use crate::BesideError;
@@ -18,6 +21,8 @@ pub struct LockTrial {
     pub can: Abilities,
     /// Its grants tell when they end.
     pub tells_deadline: bool,
+    /// Its keys outlive their lease while their holder works.
+    pub renews: bool,
     /// The nodes on which it set no key, where it set one on others.
     pub idle_nodes: Vec<String>,
 }
@@ -96,8 +101,10 @@ impl<E: Engine> LockSide<E> {
             scenario.hosts.truncate(scenario.clients[0].host.0 + 1);
         });
         let mut scenario = self.scenario(&alone)?;
-        let extend = doublehold_scenarios::scenario::Step::Extend(doublehold_history::LockId(0));
-        scenario.clients[0].program.insert(1, extend);
+        let (lock, ttl) = (LockId(0), scenario.lock.ttl);
+        let work = Step::Work(DelayLaw::Fixed(ttl * 3 / 2));
+        scenario.clients[0].program =
+            vec![Step::Acquire(lock), Step::Extend(lock), work, Step::Release(lock)];
         let run = self.engine.prepare(&scenario)?.run(1);
         let mut can = Abilities { extends: true, fences: false };
         for event in run.history.events() {
@@ -109,8 +116,14 @@ impl<E: Engine> LockSide<E> {
             }
         }
         let tells_deadline = run.history.events().iter().any(has_deadline);
-        Ok(LockTrial { can, tells_deadline, idle_nodes: idle_nodes(&run) })
+        let outlives = |key: &KeySpan| key.until.is_none_or(|(at, _)| lasts(key.from, at) > ttl * 6 / 5);
+        let renews = run.keys.iter().any(outlives);
+        Ok(LockTrial { can, tells_deadline, renews, idle_nodes: idle_nodes(&run) })
     }
+}
+
+fn lasts(from: TrueNs, to: TrueNs) -> Duration {
+    Duration::from_nanos(to.since(from))
 }
 
 fn has_deadline(event: &Event) -> bool {

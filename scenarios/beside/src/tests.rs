@@ -3,16 +3,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use doublehold_history::Predicate;
+use doublehold_diagnosis::cause::causes;
+use doublehold_history::{Predicate, TrueNs, Verdict};
 use doublehold_lockimpl::Switches;
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Scenario, Seed};
+use doublehold_scenarios::report::{Hit, Summary};
+use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Report, Scenario, Seed};
 use doublehold_search::shrink::{Shrunk, Size, Target};
 use doublehold_statistics::{Paired, PartlyPaired};
 
 use crate::beside::CountedPairs;
 use crate::comparison::{BesideComparison, BesideOutcome, RuleFound};
 use crate::count::Counts;
+use crate::difference::Difference;
 use crate::example::{FUTURES, separated_futures};
 use crate::masked::{Masked, WantedBreach};
 use crate::sides::LockSide;
@@ -215,4 +218,61 @@ fn half_of_the_futures_have_other_delays() {
     let text = LUCK.replace("work 1ms..1s", "work 494ms").replace("delay = \"1ms\"", "delay = \"20ms\"");
     let scenario = read(text.replace("start = \"10ms\"", "start = \"1005ms\""));
     assert_eq!(in_futures(scenario, Seed(1)), FUTURES * 3 / 4, "it is gone in those that are faster");
+}
+
+/// c1 works beyond its lease, so that P1 is violated with either lock; only a plain DEL frees c2's lock.
+const OVERRUN: &str = r#"
+claim = "overrun"
+lock = { algorithm = "single", ttl = "1s", release = "plain-delete" }
+nodes = { names = ["A"] }
+network = { delay = "1ms" }
+[[clients]]
+name = "c1"
+program = ["acquire", "work 1500ms", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "work 900ms", "release"]
+start = "10ms"
+retry = "20ms"
+"#;
+
+#[test]
+fn a_difference_is_about_what_only_the_first_lock_breaks() {
+    let scenario = read(OVERRUN.to_owned());
+    let (lock, title) = ("single".to_owned(), "single".to_owned());
+    let reference = LockSide { engine: LeanEngine, lock, switches: Switches::new(), title };
+    let theirs = reference.in_place_of(&scenario).expect("both have these steps");
+    let prepared = |scenario: &Scenario| LeanEngine.prepare(scenario).expect("it can be run");
+    let difference = |predicate| Difference::new(prepared(&scenario), prepared(&theirs), predicate);
+    let is_broken = |run: &Report, predicate| matches!(run.verdicts.get(predicate), Verdict::Violated(_));
+
+    let by_both = difference(Predicate::P1);
+    assert!(is_broken(&prepared(&scenario).run(1), Predicate::P1), "the first lock breaks it");
+    assert!(!is_broken(&by_both.run(1), Predicate::P1), "and so does the reference");
+    assert_eq!(by_both.judge(1).verdicts, by_both.run(1).verdicts);
+
+    let by_one = difference(Predicate::WR);
+    let run = by_one.run(1);
+    assert!(is_broken(&run, Predicate::WR) && is_broken(&run, Predicate::P1));
+    let causes = causes(&by_one, &run).expect("it has a moment");
+    assert_eq!(causes.told.predicate, Predicate::WR, "not the gravest, which both break");
+}
+
+#[test]
+fn a_fault_that_strikes_the_reference_much_later_is_another_strain() {
+    let text = LUCK.replace("work 1ms..1s", "work 700ms");
+    let run = LeanEngine.prepare(&read(text)).expect("it can be run").judge(1);
+    let holds = run.verdicts.clone().with(Predicate::WR, Verdict::Holds);
+    let theirs = |later_ms: Option<u64>| {
+        let first = later_ms.map(|ms| TrueNs(run.faults[0].first.expect("it strikes").0 + ms * 1_000_000));
+        let hit = Hit { first, ..run.faults[0].clone() };
+        Summary { verdicts: holds.clone(), faults: vec![hit], ..run.clone() }
+    };
+    let kept = |apart_ms: Option<u64>, later_ms| {
+        let apart = apart_ms.map(Duration::from_millis);
+        let wanted = WantedBreach { predicate: Predicate::WR, overlap: Duration::ZERO, apart };
+        wanted.is_kept_in(&theirs(later_ms), &run)
+    };
+    assert!(kept(Some(100), Some(100)) && !kept(Some(100), Some(101)));
+    assert!(kept(None, Some(5_000)) && !kept(None, None), "any time will do, but it has to strike");
 }

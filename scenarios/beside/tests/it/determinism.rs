@@ -13,7 +13,7 @@ fn one_world_comes_to_the_same_on_one_thread_and_on_two() {
         let beside = in_world("single release=plain-delete", "single", TWO_TURNS).expect("they go together");
         let budget = budget(300, jobs);
         let both = count(&beside, &budget);
-        (both.clone(), compare(&both), beside.inside(&both.0, &budget))
+        (both.clone(), compare(&both), both.1.inside())
     };
     let (one, two) = (of(1), of(2));
     assert!(one.0.1.rounds > 3, "rounds are planned from those before: {}", one.0.1.rounds);
@@ -31,5 +31,5 @@ fn a_family_comes_to_the_same_on_one_thread_and_on_two() {
     };
     let (one, two) = (of(1), of(2));
     assert_eq!(one, two);
-    assert!(one.1.pairs == 400 && compare(&one).worse().contains(&Predicate::WR));
+    assert!(one.1.pairs >= 400 && compare(&one).worse().contains(&Predicate::WR));
 }

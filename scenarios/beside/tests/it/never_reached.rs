@@ -30,7 +30,7 @@ fn compared(mine: &str, theirs: &str, world: &str) -> (BesideComparison, Inside)
     let beside = in_world(mine, theirs, world).expect("they go together");
     let budget = budget(60, 2);
     let both = count(&beside, &budget);
-    (compare(&both), beside.inside(&both.0, &budget))
+    (compare(&both), both.1.inside())
 }
 
 #[track_caller]

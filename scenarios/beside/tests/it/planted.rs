@@ -89,3 +89,11 @@ fn a_family_has_worlds_for_locks_whose_numbers_a_switch_turns_on() {
     let checking = beside.conditions().iter().filter(checks).count();
     assert!(beside.conditions().len() > 150 && checking > 50, "{checking} of {}", beside.conditions().len());
 }
+
+/// Few pairs that speak against the first lock are followed up, where they did; of two locks that are alike none are.
+#[test]
+fn half_as_many_pairs_again_follow_up_what_speaks_against_the_first_lock() {
+    let pairs =
+        |mine| count(&in_world(mine, "single", TWO_TURNS).expect("they go together"), &budget(40, 2)).1.pairs;
+    assert_eq!((pairs("single release=plain-delete"), pairs("single")), (60, 40));
+}
