@@ -131,7 +131,7 @@ impl Renewing {
         match self.flaw {
             // WRONG: the lease is not over, and the holder works on.
             Flaw::ErrorReleases => WatchdogOptions { on_error: OnError::Releases, ..good },
-            // WRONG: the lock of a holder that is gone is kept for ever.
+            // WRONG: the lock of a holder that is stuck is kept for ever.
             Flaw::NoCap => WatchdogOptions { most: None, ..good },
             // WRONG: half a second before a lease of less is in 584 million years.
             Flaw::IntervalUnderflows => {
@@ -282,8 +282,8 @@ fn end_bugs() -> Vec<BadLock> {
     // Longer than a lease and all faults, shorter than a watchdog keeps a lock that nobody has.
     let some_time =
         |world: World| networks_only(free_some_time(world.rounds(4)).ttl(s(50)).obtain_free_within(s(150)));
-    let gone = node().client("c1", ["acquire", "work 1s"]).client("c2", TURN);
-    let gone = patient(c1_first(gone).obtain_free_within(s(60)), s(90));
+    let stuck = node().client("c1", ["acquire", "work 2m", "release"]).client("c2", TURN);
+    let stuck = patient(c1_first(stuck).obtain_within(s(85)), s(90));
     let both = ["acquire stock", "work 5s", "acquire orders", "work 1s", "release stock", "release orders"];
     let both = node().locks(["stock", "orders"]).client("c1", both);
     let both = both.client("c2", ["acquire orders", "work 1s", "release orders"]);
@@ -310,8 +310,8 @@ fn end_bugs() -> Vec<BadLock> {
             flaw_and_control("renewal-without-cap", Flaw::NoCap),
             "redisson#3521",
             &[LV],
-            "The watchdog renews for as long as the process lives, also for a worker that is gone.",
-            Worlds::quiet(gone),
+            "The watchdog renews for as long as the process lives, also for a worker that is stuck.",
+            Worlds::quiet(stuck),
         ),
         table_entry(
             flaw_and_control("release-insists", Flaw::ReleaseForEver),
