@@ -296,7 +296,8 @@ fn notes(trial: &LockTrial, is_beside_ours: bool) -> Vec<String> {
         notes.push(notice.to_owned());
     }
     if is_beside_ours && trial.renews {
-        notes.push("mine renews its lease while its holder works, and so does the reference".to_owned());
+        let notice = "the key of mine outlives its lease while its holder works, so the reference renews its own where it can";
+        notes.push(notice.to_owned());
     }
     if !trial.idle_nodes.is_empty() {
         notes.push(format!(
