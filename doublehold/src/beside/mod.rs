@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use doublehold_beside::{
     Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Difference, Inside,
-    LockSide, PairBudget, Survey, WeatherKinds,
+    LockSide, PAIRS_ENOUGH, PairBudget, Survey, WeatherKinds,
 };
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::explain_in_time;
@@ -34,8 +34,6 @@ use crate::findings::ReplayHints;
 const EXAMPLES: Duration = Duration::from_secs(25);
 /// How many predicates get an example.
 const EXAMPLES_MAX: usize = 3;
-/// A predicate that is told apart, and broken by the first lock alone in so many pairs, needs no more of them.
-const PAIRS_ENOUGH: u64 = 20;
 
 /// What to compare, and how long.
 #[derive(Clone, Debug)]

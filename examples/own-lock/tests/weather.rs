@@ -37,8 +37,8 @@ fn the_repaired_lock_is_not_overtaken_and_a_version_check_loses_no_update() {
     checked.assert_holds(&[Predicate::P2, Predicate::P4]);
 }
 
-/// What a failing test prints: the least that is enough to break the lock. A release that comes late deletes the key of
-/// whoever has the lock by then, and be it the same client's next one.
+/// Prints, as a failing test does, the least that is enough to break the lock. A release that comes late deletes the
+/// key of whoever has the lock by then, and be it the same client's next one.
 #[test]
 fn the_reviewed_lock_needs_one_pause_to_free_a_later_grant() {
     let checked = tried("get-then-delete").seeds(1..=500).run().expect("the world makes sense");

@@ -73,7 +73,7 @@ pub trait LockKind<E: Env>: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether its code may wait on tokio's timers, as redis-rs does for a reply. Runs of a lock that was not said to
+    /// True if its code may wait on tokio's timers, as redis-rs does for a reply. Runs of a lock that was not said to
     /// are made again when its code asks for such a timer.
     fn awaits_tokio(&self) -> bool {
         false

@@ -115,7 +115,7 @@ pub struct CountedPairs {
 }
 
 impl CountedPairs {
-    /// What was seen inside both locks.
+    /// Sums up the rules, steps and replies that were seen inside both locks.
     pub fn inside(&self) -> Inside {
         let mut inside = Inside::default();
         self.conditions.iter().for_each(|counts| inside.merge(counts.inside.clone()));

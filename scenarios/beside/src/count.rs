@@ -22,7 +22,7 @@ pub struct Counts {
     pub predicates: BTreeMap<Predicate, PartlyPaired>,
     /// The first seeds in which only the first lock broke a predicate.
     pub only_mine: BTreeMap<Predicate, Vec<Seed>>,
-    /// What was seen inside both locks.
+    /// Rules, steps and replies that were seen inside both locks.
     pub inside: Inside,
 }
 

@@ -12,6 +12,7 @@
 //! - [`Beside`]: runs pairs, and counts
 //! - [`BesideComparison`]: from counts to one word
 //! - [`BesideExample`]: the least run that only the first lock breaks, and that goes so in other futures, too
+//! - [`Difference`]: both locks in that plan, for whoever asks what separates them
 //!
 //! Nothing here prints, and nothing draws pictures.
 
@@ -44,6 +45,7 @@ pub use difference::Difference;
 pub use example::{BesideExample, FUTURES, FUTURES_MIN, NeedsGroup};
 pub use inside::Inside;
 pub use masked::WantedBreach;
+pub use rounds::PAIRS_ENOUGH;
 pub use sides::{LockSide, LockTrial};
 pub use survey::{Survey, WeatherKinds};
 

@@ -32,7 +32,7 @@ pub struct WantedBreach {
     pub predicate: Predicate,
     /// For how long two hold at once at least, where the predicate is about that.
     pub overlap: Duration,
-    /// How far apart in time a fault may first strike the two; any time if none.
+    /// The time within which a fault must first strike both; any time if none.
     pub apart: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl WantedBreach {
         })
     }
 
-    /// Whether a run of the reference shows that it keeps it under the faults that struck `mine`.
+    /// True if a run of the reference shows that it keeps it under the faults that struck `mine`.
     pub fn is_kept_in(&self, theirs: &Summary, mine: &Summary) -> bool {
         let is_near = |(theirs, mine): (&Hit, &Hit)| match (theirs.first, mine.first, self.apart) {
             (Some(theirs), Some(mine), Some(apart)) => {

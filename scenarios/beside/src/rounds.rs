@@ -25,8 +25,8 @@ const FIRST_ROUND: u64 = 8;
 /// The most pairs of a condition in one round, for one in which only the first lock broke something four times as many.
 const ROUND_MAX: u64 = 64;
 
-/// So many pairs that only the first lock breaks need no more of them.
-const PAIRS_ENOUGH: u64 = 20;
+/// Number of pairs that is enough: a rule that only the first lock breaks in so many needs no more.
+pub const PAIRS_ENOUGH: u64 = 20;
 
 /// Pairs of one condition, from a seed on.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ impl<'a, U> Rounds<'a, U> {
         self.counted.rounds += u32::from(!self.plan.is_empty());
     }
 
-    /// Whether some predicate or rule speaks against the first lock, and a few more pairs may say for certain.
+    /// True if some predicate or rule speaks against the first lock, and a few more pairs may say for certain.
     fn is_open(&self) -> bool {
         Predicate::ALL.into_iter().any(|predicate| {
             let kept =
@@ -130,7 +130,7 @@ impl<'a, U> Rounds<'a, U> {
         }
     }
 
-    /// Whether only the first lock broke something in this condition: a predicate that the reference keeps there, or a
+    /// True if only the first lock broke something in this condition: a predicate that the reference keeps there, or a
     /// white-box rule.
     fn tells_apart(&self, place: usize) -> bool {
         let counts = &self.counted.conditions[place];
@@ -141,7 +141,7 @@ impl<'a, U> Rounds<'a, U> {
     }
 }
 
-/// Whether pairs speak against the first lock, and are too few to say it for certain.
+/// True if pairs speak against the first lock, and are too few to say it for certain.
 fn speaks(table: &Paired) -> bool {
     (2..PAIRS_ENOUGH).contains(&table.only_first) && table.only_first > 3 * table.only_second
 }

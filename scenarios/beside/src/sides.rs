@@ -14,10 +14,10 @@ use crate::BesideError;
 /// What a lock that cannot extend its lease says of it.
 const NO_EXTENSION: &str = "this lock cannot be extended";
 
-/// What a lock does in a calm run of one client.
+/// The result of a calm run of one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockTrial {
-    /// What it can do.
+    /// The steps and numbers that the lock has.
     pub can: Abilities,
     /// Its grants tell when they end.
     pub tells_deadline: bool,
