@@ -148,6 +148,14 @@ fn a_holder_that_hears_that_its_lock_is_lost_writes_no_more() {
     assert_eq!(writes_and_losses(&world, Form { tells: false, asks: true }), (2, 0));
 }
 
+/// A watchdog of one's own renews in a program without an `extend` step.
+#[test]
+fn a_fault_can_wait_for_the_renewal_of_a_watchdog() {
+    let pause = Fault::pause("c1").at(When::event("c1", Mark::Extending)).lasting(Duration::from_secs(5));
+    let world = world(&["acquire", "read", "work 8s", "write", "release"]).fault(pause);
+    assert_eq!(writes_and_losses(&world, Form { tells: true, asks: true }), (1, 1));
+}
+
 /// Its deadline is counted from each question.
 struct TwoTongued(AtomicU64);
 

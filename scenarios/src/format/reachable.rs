@@ -92,7 +92,8 @@ impl Setting<'_> {
             Mark::Read => (has(|step| matches!(step, Step::Read(_))), "read"),
             Mark::Check | Mark::Expiry => (has(|step| matches!(step, Step::Check(_))), "check"),
             Mark::Write => (has(|step| matches!(step, Step::Write(_))), "write"),
-            Mark::Extending | Mark::Extend if self.lock.facts.renews => {
+            // Of a lock of which nobody says what it sends, nobody says that it renews nothing beside its holder.
+            Mark::Extending | Mark::Extend if self.lock.facts.renews || self.lock.facts.sends.is_none() => {
                 (has(|step| matches!(step, Step::Acquire(_) | Step::Try(..))), "acquire")
             }
             Mark::Extending | Mark::Extend => (has(|step| matches!(step, Step::Extend(_))), "extend"),
