@@ -2,8 +2,9 @@
 //!
 //! Harsh weather hides a bug behind faults that beat every lock, and a fault that strikes seldom never meets it. So a
 //! condition has few kinds of faults (none, one, two, or half of those that there are), which strike often, and last
-//! as long as the weather says, or less than a lease, or longer, or about as long as drivers wait for a reply. A
-//! reference tells in which conditions it keeps a rule: there, whoever breaks it differs from the reference.
+//! as long as the weather says, or less than a lease, or longer. Those of links may also last about as long as drivers
+//! wait for a reply. A reference tells in which conditions it keeps a rule: there, whoever breaks it differs from the
+//! reference.
 //!
 //! Lines of a weather that name several groups of hosts are taken apart: a lock may survive pauses of nodes and not of
 //! clients.
@@ -11,6 +12,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::fault::{Effect, Names};
+use doublehold_scenarios::model::fault::Nature;
 use doublehold_scenarios::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::weather::{RandomFault, Weather};
 use doublehold_sim::{Seed, Stream};
@@ -147,12 +149,14 @@ fn is_of_failover(line: &RandomFault) -> bool {
 /// A line that strikes so often that most runs meet it, for a time that is short or long beside the lease.
 fn draw_line(mut line: RandomFault, window: Duration, ttl: Duration, stream: &mut Stream) -> RandomFault {
     line.every = window / [1, 2, 4][stream.below(3) as usize];
+    // The last choice is about replies.
+    let choices = if matches!(line.effect.kind().nature, Nature::Link | Nature::Message) { 5 } else { 4 };
     let lengths = [None, Some((ttl / 10, ttl / 2)), Some((ttl / 2, 2 * ttl)), Some((ttl, 3 * ttl)), LIMITS];
-    if let (Some(_), Some((min, max))) = (&line.lasting, lengths[stream.below(5) as usize]) {
+    if let (Some(_), Some((min, max))) = (&line.lasting, lengths[stream.below(choices) as usize]) {
         line.lasting = Some(DelayLaw::Uniform { min, max });
     }
     let sizes = [None, Some((ttl / 20, ttl / 3)), Some((ttl / 3, ttl)), Some((ttl, 3 * ttl)), LIMITS];
-    if let (Some(_), Some((min, max))) = (&line.by, sizes[stream.below(5) as usize]) {
+    if let (Some(_), Some((min, max))) = (&line.by, sizes[stream.below(choices) as usize]) {
         line.by = Some(DelayLaw::Uniform { min, max });
     }
     line
