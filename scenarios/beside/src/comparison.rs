@@ -16,7 +16,7 @@ use std::cmp::{Ordering, Reverse};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::report::white_box::Rule;
-use doublehold_statistics::{Confidence, Interval, PartlyPaired};
+use doublehold_statistics::{Confidence, Interval, Paired, PartlyPaired};
 
 use crate::beside::CountedPairs;
 use crate::count::sum;
@@ -29,7 +29,7 @@ const ALPHA: f64 = 0.001;
 const SHOWN_ALPHA: f64 = 0.05;
 /// The white-box rule that decides by itself: a deadline after the end of the keys is a broken promise. A key or a
 /// command too many harms nobody by itself, and is told.
-const DECIDES: Rule = Rule::Margin;
+pub(crate) const DECIDES: Rule = Rule::Margin;
 /// A difference of so many runs at most is none that matters: one in a hundred.
 const MARGIN: f64 = 0.01;
 /// Fewer pairs than these say nothing of a difference that small.
@@ -235,6 +235,11 @@ fn bound(kept: &PartlyPaired) -> RuleFound {
         }
         _ => RuleFound::NotToldApart,
     }
+}
+
+/// True if pairs speak against the first lock beyond doubt at a look after so many rounds.
+pub(crate) fn is_certain(table: &Paired, rounds: u32) -> bool {
+    table.only_first > table.only_second && table.p_value() < level(2 * Predicate::ALL.len(), rounds)
 }
 
 /// The level of one of so many tests at a look after so many rounds.

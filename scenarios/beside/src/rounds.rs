@@ -1,8 +1,8 @@
 //! Rounds of pairs: each is planned from what the rounds before came to, and handed out in blocks.
 //!
-//! When the pairs that were asked for are made, and some predicate speaks against the first lock in a few of them, half
-//! as many again are made in the conditions in which it does. A bug that needs a lost reply is met in one of a thousand
-//! pairs there, and nowhere else.
+//! A bug that needs a lost reply is met in one of a thousand pairs in some conditions, and nowhere else. So while some
+//! predicate speaks against the first lock, and too few pairs do, every second round is of the conditions in which they
+//! did. When the pairs that were asked for are made, half as many again are made there.
 //!
 //! Assumes that all of a round is known before the next one is planned: the plan must not depend on which thread was
 //! fast.
@@ -15,15 +15,18 @@ use doublehold_scenarios::pool::Foreman;
 use doublehold_statistics::Paired;
 
 use crate::beside::{CountedPairs, PairBudget};
-use crate::count::{Counts, sum};
+use crate::comparison::{DECIDES, is_certain};
+use crate::count::Counts;
 use crate::survey::Survey;
 
 /// How many pairs a thread makes at a time.
 const BLOCK: u64 = 8;
 /// The pairs of a condition in the first round.
 const FIRST_ROUND: u64 = 8;
-/// The most pairs of a condition in one round, for one in which only the first lock broke something four times as many.
+/// The most pairs of a condition in one round of all.
 const ROUND_MAX: u64 = 64;
+/// So many times as many pairs are made in a condition in which only the first lock broke something.
+const TELLING: u64 = 4;
 
 /// Number of pairs that is enough: a rule that only the first lock breaks in so many needs no more.
 pub const PAIRS_ENOUGH: u64 = 20;
@@ -83,15 +86,19 @@ impl<'a, U> Rounds<'a, U> {
 
     fn plan_round(&mut self) {
         let round = self.counted.rounds;
-        let share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
-        let left = |pairs: u64| pairs.saturating_sub(self.counted.pairs);
-        let mut left = self.budget.pairs.map_or(u64::MAX, left);
+        let until = |pairs: u64| pairs.saturating_sub(self.counted.pairs);
+        let mut left = self.budget.pairs.map_or(u64::MAX, until);
         let mut places = self.survey.cheapest_first();
-        if left == 0 && self.is_open() {
-            // Half as many again, where only the first lock broke something.
-            left =
-                self.budget.pairs.map_or(0, |pairs| (pairs + pairs / 2).saturating_sub(self.counted.pairs));
-            places.retain(|place| self.tells_apart(*place));
+        let mut share = (FIRST_ROUND << round.saturating_sub(1).min(3)).min(ROUND_MAX);
+        let open = if left == 0 || round % 2 == 1 { self.open_places(&places) } else { Vec::new() };
+        if !open.is_empty() {
+            if left == 0 {
+                // Half as many again.
+                left = self.budget.pairs.map_or(0, |pairs| until(pairs + pairs / 2));
+            }
+            // Half as many pairs as in a round of all conditions.
+            share *= (places.len() as u64 / open.len() as u64 / TELLING / 2).max(1);
+            places = open;
         }
         for place in places {
             let pairs = self.weigh(place, self.survey.share(place, share)).min(left);
@@ -107,14 +114,34 @@ impl<'a, U> Rounds<'a, U> {
         self.counted.rounds += u32::from(!self.plan.is_empty());
     }
 
-    /// True if some predicate or rule speaks against the first lock, and a few more pairs may say for certain.
-    fn is_open(&self) -> bool {
-        Predicate::ALL.into_iter().any(|predicate| {
-            let kept =
-                (0..self.counted.conditions.len()).filter(|place| self.survey.keeps(*place, predicate));
-            let table = sum(kept.map(|place| self.counted.conditions[place].of(predicate))).decided;
-            speaks(&table)
-        }) || self.counted.inside().rules.values().any(speaks)
+    /// The conditions in which something speaks against the first lock that more pairs may say for certain.
+    fn open_places(&self, places: &[usize]) -> Vec<usize> {
+        let is_open = |question: &usize| {
+            let mut sum = Paired::default();
+            for table in places.iter().map(|place| self.tables(*place)[*question]) {
+                sum.only_first += table.only_first;
+                sum.only_second += table.only_second;
+            }
+            let is_enough = sum.only_first >= PAIRS_ENOUGH && is_certain(&sum, self.counted.rounds);
+            sum.only_first >= 2 && sum.only_first > 3 * sum.only_second && !is_enough
+        };
+        let open: Vec<usize> = (0..=Predicate::ALL.len()).filter(is_open).collect();
+        let speaks = |place: &usize| {
+            let tables = self.tables(*place);
+            open.iter().any(|question| tables[*question].only_first > tables[*question].only_second)
+        };
+        places.iter().copied().filter(speaks).collect()
+    }
+
+    /// What a condition says of each predicate, as far as the reference keeps it there, and of the rule that decides.
+    fn tables(&self, place: usize) -> Vec<Paired> {
+        let counts = &self.counted.conditions[place];
+        let of = |predicate: Predicate| match self.survey.keeps(place, predicate) {
+            true => counts.of(predicate).decided,
+            false => Paired::default(),
+        };
+        let by_rule = counts.inside.rules.get(&DECIDES).copied().unwrap_or_default();
+        Predicate::ALL.into_iter().map(of).chain([by_rule]).collect()
     }
 
     /// More pairs where the locks were told apart, fewer where both runs of all pairs were the same: such a condition
@@ -122,7 +149,7 @@ impl<'a, U> Rounds<'a, U> {
     fn weigh(&self, place: usize, share: u64) -> u64 {
         let Counts { pairs, same, .. } = self.counted.conditions[place];
         if self.tells_apart(place) {
-            4 * share
+            TELLING * share
         } else if pairs > 0 && same == pairs {
             share.div_ceil(4)
         } else {
@@ -139,9 +166,4 @@ impl<'a, U> Rounds<'a, U> {
             self.survey.keeps(place, predicate) && table.only_first > table.only_second
         }) || counts.inside.rules.values().any(|table| table.only_first > table.only_second)
     }
-}
-
-/// True if pairs speak against the first lock, and are too few to say it for certain.
-fn speaks(table: &Paired) -> bool {
-    (2..PAIRS_ENOUGH).contains(&table.only_first) && table.only_first > 3 * table.only_second
 }

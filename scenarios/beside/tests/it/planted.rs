@@ -4,7 +4,8 @@
 use std::ops::ControlFlow;
 
 use doublehold_beside::{
-    Beside, BesideComparison, BesideOutcome, Condition, PairBudget, PairWorlds, RuleFound, Weathers,
+    Beside, BesideComparison, BesideOutcome, Condition, CountedPairs, Counts, PairBudget, PairWorlds,
+    RuleFound, Weathers,
 };
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_scenarios::Seed;
@@ -96,4 +97,31 @@ fn half_as_many_pairs_again_follow_up_what_speaks_against_the_first_lock() {
     let pairs =
         |mine| count(&in_world(mine, "single", TWO_TURNS).expect("they go together"), &budget(40, 2)).1.pairs;
     assert_eq!((pairs("single release=plain-delete"), pairs("single")), (60, 40));
+}
+
+/// A rare bug shows in a few conditions, and a second round of all would spend itself on the others.
+#[test]
+fn every_second_round_is_of_the_conditions_that_speak_against_the_first_lock() {
+    let (calm, _) = TWO_TURNS.split_once("[weather]").expect("there is one");
+    let beside = in_world("single release=plain-delete", "single", calm).expect("they go together");
+    let budget = PairBudget { pairs: None, ..budget(0, 2) };
+    let survey = beside.survey(&budget).expect("all come back");
+    let mut after_two_rounds = None;
+    let is_third = |counted: &CountedPairs| match counted.rounds {
+        0..3 => ControlFlow::Continue(()),
+        _ => {
+            after_two_rounds.get_or_insert_with(|| counted.clone());
+            ControlFlow::Break(())
+        }
+    };
+    beside.count(&survey, &budget, is_third).expect("all come back");
+    let counted = after_two_rounds.expect("there is a third round");
+    let breaks = |counts: &&Counts| {
+        Predicate::ALL.into_iter().any(|predicate| counts.of(predicate).decided.only_first > 0)
+            || counts.inside.rules.values().any(|pairs| pairs.only_first > 0)
+    };
+    let followed = |counts: &&Counts| counts.pairs > 8;
+    let speaking = counted.conditions.iter().filter(breaks).filter(followed).count();
+    assert!(speaking >= 1, "{speaking} conditions speak against the first lock");
+    assert_eq!(counted.conditions.iter().filter(followed).count(), speaking, "and no other is followed");
 }
