@@ -51,6 +51,8 @@ struct ComparedRule {
     seconds: f64,
     pairs: u64,
     example: Option<(Predicate, u64, usize, f64)>,
+    /// What speaks for and against the lock with the bug: `P2 3:1`.
+    pairs_apart: Vec<String>,
 }
 
 fn main() -> Result<(), BesideError> {
@@ -109,9 +111,21 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
         outcome: comparison.outcome().as_str(),
         seconds,
         pairs: counted.pairs,
+        pairs_apart: pairs_apart(&comparison, &counted),
         example: example
             .map(|(it, took)| (it.wanted.predicate, it.separates, it.shrunk.scenario.faults.len(), took)),
     })
+}
+
+/// In how many pairs only the lock with the bug broke something, and only its repair.
+fn pairs_apart(comparison: &BesideComparison, counted: &CountedPairs) -> Vec<String> {
+    let predicates = comparison.rows.iter().map(|row| (row.predicate.to_string(), row.kept.decided));
+    let rules = counted.inside().rules.into_iter().map(|(rule, pairs)| (rule.to_string(), pairs));
+    let apart = predicates.chain(rules).map(|(name, pairs)| (name, pairs.only_first, pairs.only_second));
+    apart
+        .filter(|(_, first, second)| first + second > 0)
+        .map(|(name, first, second)| format!("{name} {first}:{second}"))
+        .collect()
 }
 
 type Both = Beside<OwnLocks, OwnLocks>;
@@ -146,9 +160,10 @@ fn side(kind: &Kind) -> LockSide<OwnLocks> {
 }
 
 fn line(bad: &BadLock, row: &ComparedRule) -> String {
-    let example = row.example.as_ref().map_or("-".to_owned(), |(predicate, separates, faults, took)| {
-        format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
-    });
+    let example =
+        row.example.as_ref().map_or(row.pairs_apart.join(", "), |(predicate, separates, faults, took)| {
+            format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
+        });
     format!(
         "{:<36}{:<9}{:<15}{:<12}{:>6.1}{:>7}  {}",
         bad.name,
