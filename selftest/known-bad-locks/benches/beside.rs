@@ -48,6 +48,7 @@ impl CoreTime {
 struct ComparedRule {
     worse: Vec<Predicate>,
     outcome: &'static str,
+    survey_seconds: f64,
     seconds: f64,
     pairs: u64,
     example: Option<(Predicate, u64, usize, f64)>,
@@ -90,6 +91,7 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
         first: Seed(1),
     };
     let survey = beside.survey(&budget)?;
+    let survey_seconds = began.elapsed().as_secs_f64();
     let compared = |counted: &CountedPairs, shown: &[Predicate]| {
         BesideComparison::new(&survey, counted, &Predicate::ALL, shown)
     };
@@ -109,6 +111,7 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
     Ok(ComparedRule {
         worse: comparison.worse(),
         outcome: comparison.outcome().as_str(),
+        survey_seconds,
         seconds,
         pairs: counted.pairs,
         pairs_apart: pairs_apart(&comparison, &counted),
@@ -165,11 +168,12 @@ fn line(bad: &BadLock, row: &ComparedRule) -> String {
             format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
         });
     format!(
-        "{:<36}{:<9}{:<15}{:<12}{:>6.1}{:>7}  {}",
+        "{:<36}{:<9}{:<15}{:<12}{:>6.1}{:>6.1}{:>7}  {}",
         bad.name,
         words(bad.breaks),
         row.outcome,
         words(&row.worse),
+        row.survey_seconds,
         row.seconds,
         row.pairs,
         example

@@ -7,10 +7,10 @@ use doublehold_beside::{
     Beside, BesideComparison, BesideOutcome, Condition, CountedPairs, Counts, PairBudget, PairWorlds,
     RuleFound, Weathers,
 };
-use doublehold_history::{FencingCheck, Predicate};
-use doublehold_scenarios::Seed;
+use doublehold_history::{FencingCheck, Predicate, RunOutcome};
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::weather::preset;
+use doublehold_scenarios::weather::{Climate, preset};
+use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Searchable as _, Seed, Stepped as _};
 use doublehold_statistics::Paired;
 
 use crate::kit::{TWO_TURNS, budget, compare, count, in_world, side};
@@ -89,6 +89,21 @@ fn a_family_has_worlds_for_locks_whose_numbers_a_switch_turns_on() {
     let checks = |it: &&Condition| it.scenario.resource.rules.fencing != FencingCheck::Off;
     let checking = beside.conditions().iter().filter(checks).count();
     assert!(beside.conditions().len() > 150 && checking > 50, "{checking} of {}", beside.conditions().len());
+}
+
+/// A limit that ends the work of six clients would hide what they do at its end.
+#[test]
+fn no_run_of_a_lock_that_lets_go_is_ended_by_the_limit_of_its_world() {
+    let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
+    let family = PairWorlds::Family(World::family());
+    let beside = Beside::new(side("redisson"), side("redisson"), &family, &cloud).expect("they go together");
+    for condition in beside.conditions() {
+        let prepared = LeanEngine.prepare(&condition.scenario).expect("it can be run");
+        let climate = Climate::new(&condition.weather, &condition.scenario, &prepared.steps(Seed(1)));
+        let stormy = prepared.with_faults(climate.draw(Seed(1))).expect("they strike hosts that there are");
+        let outcome = stormy.run(Seed(1)).history.outcome();
+        assert_eq!(outcome, Some(RunOutcome::Completed), "{}", condition.scenario.name);
+    }
 }
 
 /// Few pairs that speak against the first lock are followed up, where they did; of two locks that are alike none are.
