@@ -267,7 +267,12 @@ impl World {
             return self.member(0, known, plain).scenario(lock, locks.clone());
         }
         let (name, text) = (self.name.clone(), self.minimal_table(lock).to_string());
-        let source = Source { file: name.clone(), name, text, locks: locks.clone(), ..Source::default() };
+        // A change may set the switch that makes the lock fit the program. What does not fit is refused below.
+        let fitting = |known: &Descriptor| {
+            Descriptor::from_config::<()>(known.name, known.meaning, known.source, known.nodes)
+        };
+        let fitting = locks.iter().map(fitting).collect();
+        let source = Source { file: name.clone(), name, text, locks: fitting, ..Source::default() };
         let mut scenario = source.read().map_err(ScenarioError::made_in_rust)?;
         self.changes.iter().for_each(|change| change(&mut scenario));
         scenario.validate_with(locks)

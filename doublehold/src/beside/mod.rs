@@ -119,7 +119,9 @@ where
     let mut is_stopped = false;
     let counted = beside.count(&survey, &budget, |counted| {
         is_stopped = tell(Stage::Counting(counted)).is_break();
-        let is_late = question.lasting.is_some_and(|lasting| began.elapsed() >= lasting);
+        // However long the survey took, pairs have half of the time.
+        let is_late =
+            question.lasting.is_some_and(|lasting| began.elapsed() >= lasting.max(survey_took + lasting / 2));
         // Only whole rounds are looked at: each look costs some of the certainty.
         let is_round_over = counted.rounds > looked && !question.keeps_going;
         looked = counted.rounds;

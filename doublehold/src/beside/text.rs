@@ -103,7 +103,8 @@ impl BesideFindings {
         if matches!(
             self.outcome(),
             BesideOutcome::NeverReached | BesideOutcome::NotToldApart | BesideOutcome::NoWorse
-        ) && !self.inside.unmet().is_empty()
+        ) && self.comparison.pairs > 0
+            && !self.inside.unmet().is_empty()
         {
             remarks.push(format!("neither lock met {}", self.inside.unmet().join(", or ")));
         }

@@ -173,6 +173,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             shown.push(one);
         }
         let conditions = survey.places().count();
+        let left_out = beside.left_out().map(ToString::to_string).into_iter().collect();
         let findings = BesideFindings {
             mine: mine_title,
             theirs: theirs_title,
@@ -183,7 +184,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
             comparison,
             kept,
             survey_runs: survey.runs,
-            notes: notes(&trial, reference.is_none()),
+            notes: [notes(&trial, reference.is_none()), left_out].concat(),
             inside,
             examples: shown,
             command: String::new(),

@@ -7,6 +7,7 @@
 //!
 //! Decision: "Pairs go where the locks differ" (docs/decisions/search.md).
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range, RangeFrom};
 use std::sync::{Arc, OnceLock};
@@ -78,6 +79,22 @@ pub struct PairBudget {
 /// Two locks and the conditions in which they run.
 pub struct Beside<A: Engine, B: Engine> {
     shared: Arc<Shared<A, B>>,
+    left_out: Option<LeftOut>,
+}
+
+/// Worlds of a family in which one of the locks cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many there are.
+    pub worlds: u64,
+    /// Why the first of them is refused.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {OF_FAMILY} worlds are left out: {}", self.worlds, self.why)
+    }
 }
 
 pub(crate) struct Shared<A: Engine, B: Engine> {
@@ -141,16 +158,21 @@ where
     ) -> Result<Beside<A, B>, BesideError> {
         refuse_other_nodes(&mine, &theirs)?;
         let can = mine.try_out()?.can.common(theirs.try_out()?.can);
-        let conditions = match worlds {
-            PairWorlds::Family(family) => of_family(&mine, family, can, weathers)?,
+        let (conditions, left_out) = match worlds {
+            PairWorlds::Family(family) => of_family((&mine, &theirs), family, can, weathers)?,
             PairWorlds::One(scenario) => {
                 refuse_to_extend(scenario, &mine, &theirs)?;
                 theirs.in_place_of(scenario)?;
-                of_world(&mine.in_place_of(scenario)?, weathers)
+                (of_world(&mine.in_place_of(scenario)?, weathers), None)
             }
         };
         let pairs = conditions.iter().map(|_| OnceLock::new()).collect();
-        Ok(Beside { shared: Arc::new(Shared { mine, theirs, conditions, pairs }) })
+        Ok(Beside { shared: Arc::new(Shared { mine, theirs, conditions, pairs }), left_out })
+    }
+
+    /// The worlds of the family in which one of the locks cannot be run, if there are any.
+    pub fn left_out(&self) -> Option<&LeftOut> {
+        self.left_out.as_ref()
     }
 
     /// The conditions, by their places.
@@ -258,22 +280,29 @@ where
     }
 }
 
-fn of_family<A: Engine>(
-    mine: &LockSide<A>,
+fn of_family<A: Engine, B: Engine>(
+    (mine, theirs): (&LockSide<A>, &LockSide<B>),
     family: &World,
     can: Abilities,
     weathers: &Weathers,
-) -> Result<Vec<Condition>, BesideError> {
+) -> Result<(Vec<Condition>, Option<LeftOut>), BesideError> {
     let descriptor = mine.descriptor()?;
-    let (mut conditions, mut refused) = (Vec::new(), String::new());
+    let (mut conditions, mut left_out) = (Vec::new(), None);
     for number in 0..OF_FAMILY {
         // A lock may refuse a lease that is too short for it.
-        match mine.scenario(&family.member(number, &descriptor, can)) {
+        let scenario = mine.scenario(&family.member(number, &descriptor, can));
+        match scenario.and_then(|scenario| theirs.in_place_of(&scenario).map(|_| scenario)) {
             Ok(scenario) => conditions.push(condition(number, scenario, weathers)),
-            Err(error) => refused = error.to_string(),
+            Err(refused) => {
+                let why = || refused.to_string().lines().next().unwrap_or_default().to_owned();
+                left_out.get_or_insert_with(|| LeftOut { worlds: 0, why: why() }).worlds += 1;
+            }
         }
     }
-    if conditions.is_empty() { Err(BesideError::NoWorld(refused)) } else { Ok(conditions) }
+    match left_out {
+        Some(LeftOut { why, .. }) if conditions.is_empty() => Err(BesideError::NoWorld(why)),
+        left_out => Ok((conditions, left_out)),
+    }
 }
 
 fn of_world(scenario: &Scenario, weathers: &Weathers) -> Vec<Condition> {

@@ -160,7 +160,7 @@ impl BesideComparison {
             (true, true) => BesideOutcome::Mixed,
             (true, false) => BesideOutcome::Worse,
             (false, true) => BesideOutcome::Better,
-            (false, false) if self.same == self.pairs => BesideOutcome::NeverReached,
+            (false, false) if self.pairs > 0 && self.same == self.pairs => BesideOutcome::NeverReached,
             (false, false) if has(|found| found == RuleFound::NotToldApart) => BesideOutcome::NotToldApart,
             (false, false) if has(|found| matches!(found, RuleFound::NoWorse(_))) => BesideOutcome::NoWorse,
             (false, false) => BesideOutcome::NotToldApart,
@@ -214,7 +214,7 @@ fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[P
         RuleFound::Worse
     } else if told.contains(&Ordering::Less) {
         RuleFound::Better
-    } else if kept.pairs() == 0 {
+    } else if !survey.places().any(|place| survey.keeps(place, predicate)) {
         RuleFound::NotAsked
     } else {
         bound(&kept)

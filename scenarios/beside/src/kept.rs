@@ -68,7 +68,7 @@ where
     ///
     /// # Errors
     ///
-    /// If the reference's code does not come back.
+    /// If the reference is refused in a condition, or its code does not come back.
     pub fn survey_key(&self, budget: &PairBudget) -> Result<String, BesideError> {
         let mut text =
             format!("{VERSION} {} {}", env!("CARGO_PKG_VERSION"), doublehold_sim::TraceHash::RULES);
@@ -76,11 +76,7 @@ where
         for condition in self.conditions() {
             let scenario =
                 Scenario { weather: Some(condition.weather.clone()), ..condition.scenario.clone() };
-            text += &match self.shared().theirs.in_place_of(&scenario) {
-                Ok(scenario) => scenario.to_toml(),
-                // The survey leaves out a lease that is too short for the reference.
-                Err(refused) => refused.to_string(),
-            };
+            text += &self.shared().theirs.in_place_of(&scenario)?.to_toml();
         }
         for hash in self.fingerprint(budget)? {
             text += &format!(" {hash}");

@@ -37,7 +37,7 @@ use doublehold_scenarios::{PrepareError, ScenarioError};
 use doublehold_search::shrink::ShrinkError;
 use thiserror::Error;
 
-pub use beside::{Beside, CountedPairs, PairBudget, PairWorlds, Weathers};
+pub use beside::{Beside, CountedPairs, LeftOut, PairBudget, PairWorlds, Weathers};
 pub use comparison::{BesideComparison, BesideOutcome, ComparedRule, RuleFound};
 pub use condition::Condition;
 pub use count::Counts;

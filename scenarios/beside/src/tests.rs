@@ -131,6 +131,16 @@ fn pairs_that_are_all_the_same_never_reached_what_differs() {
     assert_eq!(same.compare().outcome(), BesideOutcome::NoWorse);
 }
 
+/// A survey that takes all the time leaves none for pairs.
+#[test]
+fn no_pair_at_all_says_nothing() {
+    let survey = survey();
+    let none = CountedPairs { conditions: vec![Counts::default(); 2], ..CountedPairs::default() };
+    let compared = BesideComparison::new(&survey, &none, &Predicate::ALL, &[]);
+    assert_eq!(compared.outcome(), BesideOutcome::NotToldApart);
+    assert!(compared.rows.iter().all(|row| row.found == RuleFound::NotToldApart), "{compared:?}");
+}
+
 #[test]
 fn an_example_that_convinces_and_a_panic_are_worse() {
     let survey = survey();

@@ -48,15 +48,6 @@ fn a_survey_is_of_a_reference_and_not_of_the_lock_beside_it() {
     assert_eq!(survey(&one), survey(&other), "so that both may take it");
 }
 
-/// This one sends its lease in whole seconds.
-#[test]
-fn a_lease_that_the_reference_refuses_is_left_out() {
-    let beside = in_family("python-redis-lock", "python-redis-lock expiry=px", "cloud");
-    assert_eq!(key(&beside).len(), 16);
-    let places = beside.survey(&budget(1, 2)).expect("all come back").places().count();
-    assert!((100..160).contains(&places), "{places} of 160");
-}
-
 #[test]
 fn another_reference_weather_or_world_has_another_survey() {
     let world = |text: &str| in_world("single elapsed_check=true", "single", text).expect("they go together");

@@ -9,6 +9,7 @@ use doublehold_beside::{
 };
 use doublehold_history::{FencingCheck, Predicate, RunOutcome};
 use doublehold_scenarios::build::World;
+use doublehold_scenarios::scenario::Step;
 use doublehold_scenarios::weather::{Climate, preset};
 use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Searchable as _, Seed, Stepped as _};
 use doublehold_statistics::Paired;
@@ -89,6 +90,20 @@ fn a_family_has_worlds_for_locks_whose_numbers_a_switch_turns_on() {
     let checks = |it: &&Condition| it.scenario.resource.rules.fencing != FencingCheck::Off;
     let checking = beside.conditions().iter().filter(checks).count();
     assert!(beside.conditions().len() > 150 && checking > 50, "{checking} of {}", beside.conditions().len());
+}
+
+/// By default redis-py has no lease that could be extended.
+#[test]
+fn a_family_has_programs_for_locks_whose_extension_a_switch_turns_on() {
+    let cloud = Weathers::Drawn(preset("cloud").expect("it is there").weather);
+    let (mine, theirs) = (side("redis-py expiry=px"), side("redis-py expiry=px extend_adds=false"));
+    let beside =
+        Beside::new(mine, theirs, &PairWorlds::Family(World::family()), &cloud).expect("they go together");
+    let extends = |it: &&Condition| {
+        it.scenario.clients.iter().any(|client| client.program.iter().any(|it| matches!(it, Step::Extend(_))))
+    };
+    let extending = beside.conditions().iter().filter(extends).count();
+    assert!(beside.conditions().len() == 160 && extending > 40, "{extending} programs extend");
 }
 
 /// A limit that ends the work of six clients would hide what they do at its end.

@@ -73,6 +73,18 @@ fn a_family_of_which_nothing_is_left_says_why() {
     assert!(said.contains("lock.ttl"), "{said}");
 }
 
+/// This one sends its lease in whole seconds.
+#[test]
+fn worlds_whose_lease_the_reference_refuses_are_left_out_and_counted() {
+    let beside = in_family("python-redis-lock", "python-redis-lock expiry=px", World::family());
+    let beside = beside.expect("they go together in the other worlds");
+    let left_out = beside.left_out().expect("some leases are 400 ms").to_string();
+    let worlds = 160 - beside.conditions().len();
+    assert!(worlds > 10, "{worlds}");
+    assert!(left_out.starts_with(&format!("{worlds} of 160 worlds are left out: cannot use")), "{left_out}");
+    assert!(left_out.ends_with("counts whole seconds, and the ttl is 400ms"), "{left_out}");
+}
+
 /// Runs one client alone and nothing else, as a lock may that takes nobody beside it.
 #[derive(Debug)]
 struct Alone;

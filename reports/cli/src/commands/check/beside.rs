@@ -113,7 +113,7 @@ pub(super) fn execute(arguments: &Arguments, reference: &str) -> Result<Exit, Cl
         worlds: worlds_words(&worlds, &weathers, conditions),
         kept: beside::kept_conditions(&beside, &found.survey, &question.asked),
         survey_runs: found.survey.runs,
-        notes: Vec::new(),
+        notes: beside.left_out().map(ToString::to_string).into_iter().collect(),
         inside: found.inside,
         comparison: found.comparison,
         examples,
