@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use doublehold_beside::{
-    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Difference, Inside,
-    LockSide, PAIRS_ENOUGH, PairBudget, Survey, WeatherKinds,
+    Beside, BesideComparison, BesideError, BesideExample, BesideOutcome, CountedPairs, Difference,
+    FUTURES_MIN, Inside, LockSide, PAIRS_ENOUGH, PairBudget, Survey, WeatherKinds,
 };
 use doublehold_diagnosis::Explained;
 use doublehold_diagnosis::counterexample::explain_in_time;
@@ -165,21 +165,24 @@ where
 {
     let began = Instant::now();
     let mut examples: Vec<BesideExample> = Vec::new();
-    for predicate in comparison.to_show() {
+    let predicates: Vec<Predicate> = comparison.to_show().into_iter().take(EXAMPLES_MAX).collect();
+    let each = EXAMPLES / predicates.len().max(1) as u32;
+    for (predicate, until) in predicates.into_iter().zip((1..).map(|turns| turns * each)) {
+        // One that is hard to make small leaves time to the others.
         let mut is_over = || {
             let best = examples.first();
-            began.elapsed() >= EXAMPLES || tell(Stage::Example(predicate, best)).is_break()
+            began.elapsed() >= until || tell(Stage::Example(predicate, best)).is_break()
         };
-        if examples.len() == EXAMPLES_MAX || is_over() {
-            break;
+        if is_over() {
+            continue;
         }
         let found = beside.example(real, counted, predicate, is_over)?;
         // What is worse is shown as well as it can be; what only may be worse has to convince.
         let is_worse = comparison.worse().contains(&predicate);
         examples.extend(found.filter(|example| is_worse || example.convinces()));
     }
-    // The one that convinces most is shown first; of equals the one that was looked for first.
-    examples.sort_by_key(|example| std::cmp::Reverse(example.convinces()));
+    // The one that convinces is shown first; of several the one that was looked for first.
+    examples.sort_by_key(|example| std::cmp::Reverse(example.separates.min(FUTURES_MIN)));
     Ok(examples)
 }
 

@@ -153,7 +153,9 @@ impl BesideFindings {
             text += &line(&cause, "  - ");
         }
         let futures = format!(
-            "the same in {} of {FUTURES} other futures: other seeds, half of them with other delays",
+            "{} {} of {FUTURES} other futures: other seeds, times a little sooner or later, half of them with other \
+             delays",
+            if example.convinces() { "the same in" } else { "a weak example, which takes luck: the same in" },
             example.separates
         );
         text += &line(&futures, "  ");
@@ -190,13 +192,13 @@ impl BesideFindings {
             }
             BesideOutcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
             BesideOutcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
-            BesideOutcome::Better => format!("better: the reference breaks {better} where mine does not"),
+            BesideOutcome::Better => format!("better: the reference breaks {better} more often than mine"),
             BesideOutcome::NoWorse => format!("no worse: {}", self.bound()),
             BesideOutcome::NotToldApart => {
                 "NOT TOLD APART: too few pairs to say more; give it more time".to_owned()
             }
             BesideOutcome::NeverReached => format!(
-                "NEVER REACHED: both runs of all {} were the same; no world here exercises what differs",
+                "NEVER REACHED: both runs of all {} were the same; if the locks differ, no world here exercises it",
                 several(*pairs, "pair")
             ),
         }
