@@ -66,7 +66,7 @@ impl World {
 
     /// A family of worlds, in which a lock is used as people use locks: programs, leases, clients and networks differ
     /// from member to member. A check beside a reference draws its worlds from it; all else that is said of it (nodes,
-    /// [`World::with`]) is said of each member.
+    /// [`World::with`]) is said of each member. A switch that is set there is your lock's: the reference keeps its own.
     ///
     /// ```
     /// use doublehold_scenarios::build::{Abilities, World};
