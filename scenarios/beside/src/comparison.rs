@@ -70,8 +70,6 @@ pub struct ComparedRule {
     pub predicate: Predicate,
     /// What it came to.
     pub found: RuleFound,
-    /// Whether pairs say so clearly that the first lock breaks it that an example decides.
-    pub speaks: bool,
     /// The pairs in conditions in which the reference keeps it.
     pub kept: PartlyPaired,
     /// The pairs in all others.
@@ -175,7 +173,8 @@ impl BesideComparison {
         if !worse.is_empty() {
             return worse;
         }
-        let mut rows: Vec<&ComparedRule> = self.rows.iter().filter(|row| row.speaks).collect();
+        let mut rows: Vec<&ComparedRule> =
+            self.rows.iter().filter(|row| speaks_for_an_example(&row.kept)).collect();
         rows.sort_by_key(|row| Reverse(row.kept.decided.only_first));
         rows.into_iter().map(|row| row.predicate).collect()
     }
@@ -202,13 +201,16 @@ fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[P
     let tables = |is_kept: bool| {
         let places =
             (0..counted.conditions.len()).filter(move |place| survey.keeps(*place, predicate) == is_kept);
-        places.map(|place| counted.conditions[place].of(predicate)).collect::<Vec<_>>()
+        sum(places.map(|place| counted.conditions[place].of(predicate)))
     };
+    let (kept, rest) = (tables(true), tables(false));
     let level = level(2 * Predicate::ALL.len(), counted.rounds);
-    let told = [true, false].map(|is_kept| told(&tables(is_kept), level));
-    let speaks = speaks_for_an_example(&tables(true));
-    let [kept, rest] = [true, false].map(|is_kept| sum(tables(is_kept).into_iter()));
-    let found = if told.contains(&Ordering::Greater) || (speaks && shown.contains(&predicate)) {
+    let told = [&kept, &rest].map(|table| {
+        let table = table.decided;
+        if table.p_value() < level { table.only_first.cmp(&table.only_second) } else { Ordering::Equal }
+    });
+    let is_shown = shown.contains(&predicate) && speaks_for_an_example(&kept);
+    let found = if told.contains(&Ordering::Greater) || is_shown {
         RuleFound::Worse
     } else if told.contains(&Ordering::Less) {
         RuleFound::Better
@@ -217,52 +219,12 @@ fn row(predicate: Predicate, survey: &Survey, counted: &CountedPairs, shown: &[P
     } else {
         bound(&kept)
     };
-    ComparedRule { predicate, found, speaks, kept, rest }
+    ComparedRule { predicate, found, kept, rest }
 }
 
-/// Which lock breaks it more often, beyond doubt.
-fn told(tables: &[PartlyPaired], level: f64) -> Ordering {
-    let all = sum(tables.iter().copied()).decided;
-    let more = all.only_first.cmp(&all.only_second);
-    let is_told = all.p_value() < level && (tables.len() == 1 || speaks(&elsewhere(tables, more), more));
-    if is_told { more } else { Ordering::Equal }
-}
-
-/// The pairs without the condition that shows a difference most: in one world a request more may come between two
-/// times of that world, and pairs go where locks differ.
-fn elsewhere(tables: &[PartlyPaired], more: Ordering) -> Paired {
-    let all = sum(tables.iter().copied()).decided;
-    let most = tables.iter().map(|table| table.decided).max_by_key(|table| turned(table, more).0);
-    let most = most.unwrap_or_default();
-    Paired {
-        only_first: all.only_first - most.only_first,
-        only_second: all.only_second - most.only_second,
-        ..all
-    }
-}
-
-/// True if pairs say by themselves that one lock breaks it more often: at 5 %, or by two against hardly any.
-fn speaks(pairs: &Paired, more: Ordering) -> bool {
-    let (breaks, other) = turned(pairs, more);
-    breaks > other && (pairs.p_value() < 0.05 || (breaks >= 2 && breaks > 3 * other))
-}
-
-/// In how many pairs only the lock that breaks it more often does, and only the other.
-fn turned(pairs: &Paired, more: Ordering) -> (u64, u64) {
-    match more {
-        Ordering::Less => (pairs.only_second, pairs.only_first),
-        _ => (pairs.only_first, pairs.only_second),
-    }
-}
-
-/// Whether pairs say what an example does: where several conditions tell the locks apart, in more than one of them.
-fn speaks_for_an_example(kept: &[PartlyPaired]) -> bool {
-    let all = sum(kept.iter().copied()).decided;
-    let elsewhere = elsewhere(kept, Ordering::Greater);
-    let is_alone = elsewhere.only_first + elsewhere.only_second == 0;
-    all.only_first > all.only_second
-        && all.p_value() < SHOWN_ALPHA
-        && (is_alone || speaks(&elsewhere, Ordering::Greater))
+/// Whether pairs say what an example does.
+fn speaks_for_an_example(kept: &PartlyPaired) -> bool {
+    kept.decided.only_first > kept.decided.only_second && kept.decided.p_value() < SHOWN_ALPHA
 }
 
 /// What can be said where no difference is told.

@@ -124,31 +124,6 @@ fn each_look_makes_it_harder_to_tell_two_locks_apart() {
     assert_eq!([1, 2, 3].map(told), [true, false, false]);
 }
 
-/// One request more may come between two times of one world.
-#[test]
-fn a_difference_in_one_of_many_conditions_is_told_by_no_count() {
-    let all: BTreeSet<Predicate> = Predicate::ALL.into_iter().collect();
-    let survey = Survey::from_parts((0..20).map(|place| (place, all.clone())).collect(), [(0, 1)].into());
-    let found = |only_first: [u64; 3]| {
-        let counts = |only_first| {
-            let decided = Paired { only_first, neither: 500, ..Paired::default() };
-            let table = PartlyPaired { decided, ..PartlyPaired::default() };
-            Counts {
-                pairs: 500 + only_first,
-                predicates: [(Predicate::LV, table)].into(),
-                ..Counts::default()
-            }
-        };
-        let conditions: Vec<Counts> = only_first.into_iter().chain([0; 17]).map(counts).collect();
-        let pairs = conditions.iter().map(|counts| counts.pairs).sum();
-        let counted = CountedPairs { conditions, pairs, rounds: 4 };
-        BesideComparison::new(&survey, &counted, &[Predicate::LV], &[]).rows[0].found
-    };
-    assert_ne!(found([80, 0, 0]), RuleFound::Worse);
-    assert_ne!(found([80, 1, 0]), RuleFound::Worse);
-    assert_eq!(found([80, 1, 1]), RuleFound::Worse);
-}
-
 #[test]
 fn pairs_that_are_all_the_same_never_reached_what_differs() {
     let same = ByHand { same: 4_000, ..ByHand::new(&[]) };
