@@ -153,8 +153,7 @@ impl BesideFindings {
             text += &line(&cause, "  - ");
         }
         let futures = format!(
-            "{} {} of {FUTURES} other futures: other seeds, times a little sooner or later, half of them with other \
-             delays",
+            "{} {} of {FUTURES} other futures: other seeds, half of them with other delays",
             if example.convinces() { "the same in" } else { "a weak example, which takes luck: the same in" },
             example.separates
         );

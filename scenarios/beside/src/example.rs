@@ -2,7 +2,7 @@
 //!
 //! A pair in which only the first lock breaks a rule may be luck of timing: the two send different messages, and a
 //! fault that strikes a moment later would have hit the other. So an example must separate the locks in [`FUTURES_MIN`]
-//! of [`FUTURES`] [other futures](crate::futures).
+//! of [`FUTURES`] other futures: other seeds, half of them with other delays. Shrinking looks at none of these seeds.
 //!
 //! Before that, the first such pairs are grouped by the kinds of faults without which they are gone, so that the
 //! example is of the group that comes most often.
@@ -13,19 +13,22 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::scenario::{DelayLaw, Scenario};
 use doublehold_scenarios::{Engine, Prepared as _, Searchable as _, Seed, Stepped};
 use doublehold_search::shrink::{Case, Effort, KeepNodes, Shrunk, Target, shrink};
 
 use crate::BesideError;
 use crate::beside::{Beside, CountedPairs};
-use crate::futures::{FUTURES, separated_futures};
 use crate::masked::{Masked, WantedBreach};
 use crate::sides::LockSide;
 use crate::survey::Survey;
 
-/// In how many other futures it must separate the locks.
+/// How many other futures an example is tried in.
+pub const FUTURES: u64 = 20;
+/// In how many of them it must separate the locks.
 pub const FUTURES_MIN: u64 = 18;
+/// How far from its own seed the futures of an example begin: shrinking looks at the seeds right after it.
+const FUTURES_AFTER: u64 = 1_000_000;
 /// How many pairs are grouped.
 const GROUPED: usize = 20;
 /// How many pairs are shrunk until one separates.
@@ -275,4 +278,48 @@ where
         separates,
         groups,
     })
+}
+
+/// In how many other futures only the first lock breaks it.
+pub(crate) fn separated_futures<A, B>(masked: &Masked<'_, A, B>, shrunk: &Shrunk) -> Result<u64, BesideError>
+where
+    A: Engine<Prepared: Stepped>,
+    B: Engine<Prepared: Stepped>,
+{
+    let target = Target::Violates(masked.wanted.predicate);
+    let as_it_is = masked.prepare(&shrunk.scenario)?;
+    let slower = masked.prepare(&with_delays(&shrunk.scenario, 3, 2))?;
+    let faster = masked.prepare(&with_delays(&shrunk.scenario, 2, 3))?;
+    let first = shrunk.seed.0.wrapping_add(FUTURES_AFTER);
+    let separates = |future: &u64| {
+        let prepared = match future % 4 {
+            0 => &slower,
+            1 => &faster,
+            _ => &as_it_is,
+        };
+        target.is_in(&prepared.judge(Seed(first.wrapping_add(*future))))
+    };
+    Ok((0..FUTURES).filter(separates).count() as u64)
+}
+
+/// The same with all delays of the network so many times as long.
+fn with_delays(scenario: &Scenario, times: u32, over: u32) -> Scenario {
+    let scaled = |law: &DelayLaw| match law {
+        DelayLaw::Fixed(delay) => DelayLaw::Fixed(*delay * times / over),
+        DelayLaw::Uniform { min, max } => {
+            DelayLaw::Uniform { min: *min * times / over, max: *max * times / over }
+        }
+        DelayLaw::LogNormal { median, sigma_milli } => {
+            DelayLaw::LogNormal { median: *median * times / over, sigma_milli: *sigma_milli }
+        }
+        DelayLaw::Quantiles(quantiles) => {
+            DelayLaw::Quantiles(quantiles.iter().map(|delay| *delay * times / over).collect())
+        }
+    };
+    let mut scenario = scenario.clone();
+    scenario.link.delay = scaled(&scenario.link.delay);
+    for (_, _, link) in &mut scenario.links {
+        link.delay = scaled(&link.delay);
+    }
+    scenario
 }
