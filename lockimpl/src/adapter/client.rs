@@ -155,8 +155,8 @@ impl<E: RedisRs> Client<E> {
         self.env.marks_key(key.as_bytes());
     }
 
-    /// Starts a task beside the caller's code, such as a watchdog that renews a lease: [`Guard::lost`](crate::Guard::lost)
-    /// shows one.
+    /// Starts a task beside the caller's code, such as a watchdog that renews a lease:
+    /// [`Guard::lost`](crate::Guard::lost) shows one.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
         self.env.spawn(Looking { task: Box::pin(task), lookers: self.lookers.clone() })
     }

@@ -246,7 +246,7 @@ fn with_bounds(world: World, ttl_ms: u64, bound_ms: u64, is_costly: bool) -> Wor
     world.ttl(Duration::from_millis(ttl_ms)).obtain_free_within(bound).with(move |scenario| {
         scenario.limits.after_faults = true;
         // Six clients with three jobs each take 72 leases. Whoever waits for ever does it no longer than this.
-        scenario.limits.time = Duration::from_millis(80 * ttl_ms + 4 * bound_ms) + Duration::from_mins(1);
+        scenario.limits.time = Duration::from_millis(80 * ttl_ms + 4 * bound_ms + 60_000);
         for client in &mut scenario.clients {
             client.retry = retry.clone();
             client.give_up_after = 2 * bound + Duration::from_secs(45);
