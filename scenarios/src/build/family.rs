@@ -8,7 +8,8 @@
 //!   (`try`), two locks at once, a lock that is not given back;
 //! - how many clients there are (2 to 6, seldom 1), how often each comes, and when each begins;
 //! - the lease (400 ms to 30 s), the delay of the network, and how soon a client that was refused asks again;
-//! - how soon a free lock must be obtained (a third of a lease to three leases, and half a second; two seconds at least; after the last fault);
+//! - how soon a free lock must be obtained after the last fault (a third of a lease to three leases, and half a second;
+//!   two seconds at least);
 //! - what the nodes keep on disk, and what the resource checks.
 //!
 //! Member 0 is the simplest. A step that the lock lacks is not drawn ([`Abilities`]).
