@@ -119,7 +119,7 @@ impl<E: TakesLocks> Check<E> {
 }
 
 impl<E: TakesLocks> BesideCheck<E> {
-    /// How many pairs of runs to make: 4,000 if nothing is said, and half as many again where some of them speak
+    /// Sets the number of pairs of runs: 4,000 if nothing is said, and half as many again where some of them speak
     /// against your lock and too few to be sure. A bug that shows in one of a thousand pairs takes 20,000.
     /// `DOUBLEHOLD_SEEDS` sets it from outside, and `DOUBLEHOLD_TIME` a time in its place.
     pub fn pairs(self, pairs: u64) -> BesideCheck<E> {

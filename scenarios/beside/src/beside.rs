@@ -24,8 +24,7 @@ use doublehold_search::panic_hook;
 
 use crate::BesideError;
 use crate::condition::{Condition, draw_weather};
-use crate::count::{Counts, is_violated};
-use crate::inside::Inside;
+use crate::count::{CountedPairs, Counts, is_violated};
 use crate::pair::Pair;
 use crate::rounds::{Block, Rounds};
 use crate::sides::LockSide;
@@ -85,9 +84,9 @@ pub struct Beside<A: Engine, B: Engine> {
 /// Worlds of a family in which one of the locks cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many there are.
+    /// Their number.
     pub worlds: u64,
-    /// Why the first of them is refused.
+    /// The reason for which the first of them is refused.
     pub why: String,
 }
 
@@ -117,26 +116,6 @@ where
         let Condition { scenario, weather, .. } = &self.conditions[place];
         let prepare = || Pair::new((&self.mine, &self.theirs), scenario, weather).ok();
         self.pairs[place].get_or_init(prepare).as_ref()
-    }
-}
-
-/// What the pairs so far came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CountedPairs {
-    /// By the place of the condition.
-    pub conditions: Vec<Counts>,
-    /// How many pairs there were.
-    pub pairs: u64,
-    /// How many rounds were begun: as often as somebody looked.
-    pub rounds: u32,
-}
-
-impl CountedPairs {
-    /// Sums up the rules, steps and replies that were seen inside both locks.
-    pub fn inside(&self) -> Inside {
-        let mut inside = Inside::default();
-        self.conditions.iter().for_each(|counts| inside.merge(counts.inside.clone()));
-        inside
     }
 }
 

@@ -18,8 +18,7 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::{Confidence, Interval, Paired, PartlyPaired};
 
-use crate::beside::CountedPairs;
-use crate::count::sum;
+use crate::count::{CountedPairs, sum};
 use crate::inside::Inside;
 use crate::survey::Survey;
 

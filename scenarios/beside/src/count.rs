@@ -68,6 +68,26 @@ impl Counts {
     }
 }
 
+/// Counts of all pairs so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountedPairs {
+    /// By the place of the condition.
+    pub conditions: Vec<Counts>,
+    /// The number of pairs.
+    pub pairs: u64,
+    /// The number of rounds that were begun: as often as somebody looked.
+    pub rounds: u32,
+}
+
+impl CountedPairs {
+    /// Sums up the rules, steps and replies that were seen inside both locks.
+    pub fn inside(&self) -> Inside {
+        let mut inside = Inside::default();
+        self.conditions.iter().for_each(|counts| inside.merge(counts.inside.clone()));
+        inside
+    }
+}
+
 /// The sum of several tables.
 pub(crate) fn sum(tables: impl Iterator<Item = PartlyPaired>) -> PartlyPaired {
     tables.fold(PartlyPaired::default(), |mut sum, table| {

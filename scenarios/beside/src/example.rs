@@ -18,7 +18,8 @@ use doublehold_scenarios::{Engine, Prepared as _, Searchable as _, Seed, Stepped
 use doublehold_search::shrink::{Case, Effort, KeepNodes, Shrunk, Target, shrink};
 
 use crate::BesideError;
-use crate::beside::{Beside, CountedPairs};
+use crate::beside::Beside;
+use crate::count::CountedPairs;
 use crate::masked::{Masked, WantedBreach};
 use crate::sides::LockSide;
 use crate::survey::Survey;

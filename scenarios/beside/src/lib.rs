@@ -37,10 +37,10 @@ use doublehold_scenarios::{PrepareError, ScenarioError};
 use doublehold_search::shrink::ShrinkError;
 use thiserror::Error;
 
-pub use beside::{Beside, CountedPairs, LeftOut, PairBudget, PairWorlds, Weathers};
+pub use beside::{Beside, LeftOut, PairBudget, PairWorlds, Weathers};
 pub use comparison::{BesideComparison, BesideOutcome, ComparedRule, RuleFound};
 pub use condition::Condition;
-pub use count::Counts;
+pub use count::{CountedPairs, Counts};
 pub use difference::Difference;
 pub use example::{BesideExample, FUTURES, FUTURES_MIN, NeedsGroup};
 pub use inside::Inside;

@@ -14,9 +14,9 @@ use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::Foreman;
 use doublehold_statistics::Paired;
 
-use crate::beside::{CountedPairs, PairBudget};
+use crate::beside::PairBudget;
 use crate::comparison::{DECIDES, is_certain};
-use crate::count::Counts;
+use crate::count::{CountedPairs, Counts};
 use crate::survey::Survey;
 
 /// How many pairs a thread makes at a time.
@@ -133,7 +133,8 @@ impl<'a, U> Rounds<'a, U> {
         places.iter().copied().filter(speaks).collect()
     }
 
-    /// What a condition says of each predicate, as far as the reference keeps it there, and of the rule that decides.
+    /// Returns the pairs of a condition for each predicate, as far as the reference keeps it there, and for the rule
+    /// that decides.
     fn tables(&self, place: usize) -> Vec<Paired> {
         let counts = &self.counted.conditions[place];
         let of = |predicate: Predicate| match self.survey.keeps(place, predicate) {

@@ -12,9 +12,8 @@ use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Report, Scena
 use doublehold_search::shrink::{Shrunk, Size, Target};
 use doublehold_statistics::{Paired, PartlyPaired};
 
-use crate::beside::CountedPairs;
 use crate::comparison::{BesideComparison, BesideOutcome, RuleFound};
-use crate::count::Counts;
+use crate::count::{CountedPairs, Counts};
 use crate::difference::Difference;
 use crate::example::{FUTURES, separated_futures};
 use crate::masked::{Masked, WantedBreach};

@@ -52,7 +52,7 @@ struct ComparedRule {
     seconds: f64,
     pairs: u64,
     example: Option<(Predicate, u64, usize, f64)>,
-    /// What speaks for and against the lock with the bug: `P2 3:1`.
+    /// Counts for and against the lock with the bug: `P2 3:1`.
     pairs_apart: Vec<String>,
 }
 
