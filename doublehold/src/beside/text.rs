@@ -170,37 +170,43 @@ impl BesideFindings {
 
     /// What it came to, in a sentence.
     pub fn answer(&self) -> String {
-        let BesideComparison { rows, pairs, only_mine_panicked, .. } = &self.comparison;
-        let named = |wanted: fn(RuleFound) -> bool| {
-            let names = rows.iter().filter(|row| wanted(row.found)).map(|row| row.predicate.as_str());
-            let names: Vec<&str> = names.collect();
-            if names.is_empty() { String::new() } else { list(&names) }
-        };
-        let (worse, better) = (named(|it| it == RuleFound::Worse), named(|it| it == RuleFound::Better));
+        let better =
+            || format!("the reference breaks {} more often than mine", self.named(RuleFound::Better));
         match self.outcome() {
-            BesideOutcome::Worse if worse.is_empty() && *only_mine_panicked == 0 => {
-                let broken: Vec<&str> = self.comparison.broken.iter().map(|rule| rule.as_str()).collect();
-                format!("WORSE: mine breaks {} where the reference does not", list(&broken))
-            }
-            BesideOutcome::Worse if worse.is_empty() => {
-                format!(
-                    "WORSE: only mine panics, in {} of {}",
-                    group_digits(*only_mine_panicked),
-                    several(*pairs, "pair")
-                )
-            }
-            BesideOutcome::Worse => format!("WORSE: mine breaks {worse} where the reference does not"),
-            BesideOutcome::Mixed => format!("MIXED: mine is worse in {worse} and better in {better}"),
-            BesideOutcome::Better => format!("better: the reference breaks {better} more often than mine"),
+            BesideOutcome::Worse => format!("WORSE: {}", self.worse_words()),
+            BesideOutcome::Mixed => format!("MIXED: {}; {}", self.worse_words(), better()),
+            BesideOutcome::Better => format!("better: {}", better()),
             BesideOutcome::NoWorse => format!("no worse: {}", self.bound()),
             BesideOutcome::NotToldApart => {
                 "NOT TOLD APART: too few pairs to say more; give it more time".to_owned()
             }
             BesideOutcome::NeverReached => format!(
                 "NEVER REACHED: both runs of all {} were the same; if the locks differ, no world here exercises it",
-                several(*pairs, "pair")
+                several(self.comparison.pairs, "pair")
             ),
         }
+    }
+
+    /// `mine breaks P2 where the reference does not`: predicates, or else panics, or else white-box rules.
+    fn worse_words(&self) -> String {
+        let BesideComparison { pairs, only_mine_panicked, broken, .. } = &self.comparison;
+        let rules: Vec<&str> = broken.iter().map(|rule| rule.as_str()).collect();
+        let names = match self.named(RuleFound::Worse) {
+            names if names.is_empty() && *only_mine_panicked > 0 => {
+                let panicked = group_digits(*only_mine_panicked);
+                return format!("only mine panics, in {panicked} of {}", several(*pairs, "pair"));
+            }
+            names if names.is_empty() => list(&rules),
+            names => names,
+        };
+        format!("mine breaks {names} where the reference does not")
+    }
+
+    /// The predicates that came to this.
+    fn named(&self, found: RuleFound) -> String {
+        let rows = self.comparison.rows.iter().filter(|row| row.found == found);
+        let names: Vec<&str> = rows.map(|row| row.predicate.as_str()).collect();
+        if names.is_empty() { String::new() } else { list(&names) }
     }
 
     /// `mine breaks no rule in more than 0.05 % of runs more`.
