@@ -44,9 +44,13 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
         let calm = Scenario { weather: None, ..scenario.clone() };
         let their_scenario = theirs.in_place_of(&calm)?;
         let (mine, theirs) = (mine.engine.prepare(&calm)?, theirs.engine.prepare(&their_scenario)?);
-        let their_steps = theirs.steps(SURVEYED);
+        let (my_steps, their_steps) = match has_faults_at_steps(weather) {
+            true => (mine.steps(SURVEYED), theirs.steps(SURVEYED)),
+            // Two runs that nobody would look at.
+            false => (Vec::new(), Vec::new()),
+        };
         let survey_climate = Climate::new(weather, &their_scenario, &their_steps);
-        let steps = common_steps(mine.steps(SURVEYED), their_steps);
+        let steps = common_steps(my_steps, their_steps);
         Ok(Pair { climate: Climate::new(weather, &calm, &steps), survey_climate, mine, theirs })
     }
 
@@ -74,9 +78,13 @@ impl<M: Stepped, T: Stepped> Pair<M, T> {
     }
 }
 
+fn has_faults_at_steps(weather: &Weather) -> bool {
+    !weather.faults.is_empty() && weather.at_steps.as_f64() > 0.0
+}
+
 /// The steps that both runs have.
-fn common_steps(mine: Vec<Nth>, theirs: Vec<Nth>) -> Vec<Nth> {
-    let key = |step: &Nth| (step.event.to_string(), step.nth);
-    let theirs: BTreeSet<(String, u32)> = theirs.iter().map(key).collect();
-    mine.into_iter().filter(|step| theirs.contains(&key(step))).collect()
+fn common_steps(mut mine: Vec<Nth>, theirs: Vec<Nth>) -> Vec<Nth> {
+    let theirs: BTreeSet<Nth> = theirs.into_iter().collect();
+    mine.retain(|step| theirs.contains(step));
+    mine
 }
