@@ -12,10 +12,11 @@ use std::ops::ControlFlow;
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::Foreman;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::Paired;
 
 use crate::beside::PairBudget;
-use crate::comparison::{DECIDES, is_certain};
+use crate::comparison::{is_certain, is_one_sided};
 use crate::count::{CountedPairs, Counts};
 use crate::survey::Survey;
 
@@ -123,9 +124,9 @@ impl<'a, U> Rounds<'a, U> {
                 sum.only_second += table.only_second;
             }
             let is_enough = sum.only_first >= PAIRS_ENOUGH && is_certain(&sum, self.counted.rounds);
-            sum.only_first >= 2 && sum.only_first > 3 * sum.only_second && !is_enough
+            sum.only_first >= 2 && is_one_sided(&sum) && !is_enough
         };
-        let open: Vec<usize> = (0..=Predicate::ALL.len()).filter(is_open).collect();
+        let open: Vec<usize> = (0..Predicate::ALL.len() + Rule::ALL.len()).filter(is_open).collect();
         let speaks = |place: &usize| {
             let tables = self.tables(*place);
             open.iter().any(|question| tables[*question].only_first > tables[*question].only_second)
@@ -133,16 +134,16 @@ impl<'a, U> Rounds<'a, U> {
         places.iter().copied().filter(speaks).collect()
     }
 
-    /// Returns the pairs of a condition for each predicate, as far as the reference keeps it there, and for the rule
-    /// that decides.
+    /// Returns the pairs of a condition for each predicate, as far as the reference keeps it there, and for each
+    /// white-box rule.
     fn tables(&self, place: usize) -> Vec<Paired> {
         let counts = &self.counted.conditions[place];
         let of = |predicate: Predicate| match self.survey.keeps(place, predicate) {
             true => counts.of(predicate).decided,
             false => Paired::default(),
         };
-        let by_rule = counts.inside.rules.get(&DECIDES).copied().unwrap_or_default();
-        Predicate::ALL.into_iter().map(of).chain([by_rule]).collect()
+        let by_rule = |rule| counts.inside.rules.get(&rule).copied().unwrap_or_default();
+        Predicate::ALL.into_iter().map(of).chain(Rule::ALL.into_iter().map(by_rule)).collect()
     }
 
     /// More pairs where the locks were told apart, fewer where both runs of all pairs were the same: such a condition

@@ -7,6 +7,7 @@ use doublehold_diagnosis::cause::causes;
 use doublehold_history::{Predicate, TrueNs, Verdict};
 use doublehold_lockimpl::Switches;
 use doublehold_scenarios::format::Source;
+use doublehold_scenarios::report::white_box::Rule;
 use doublehold_scenarios::report::{Hit, Summary};
 use doublehold_scenarios::{Engine as _, LeanEngine, Prepared as _, Report, Scenario, Seed};
 use doublehold_search::shrink::{Shrunk, Size, Target};
@@ -118,7 +119,7 @@ fn each_look_makes_it_harder_to_tell_two_locks_apart() {
         let by_hand = ByHand { rounds, ..ByHand::new(&[(Predicate::P1, [16, 0, 0], NONE)]) };
         by_hand.found(Predicate::P1) == RuleFound::Worse
     };
-    // 16 to 0 comes by chance twice in 2^16; twelve questions share one in a thousand, and round r gets 1/(r(r+1)).
+    // 16 to 0 comes by chance twice in 2^16; fifteen questions share one in a thousand, and round r gets 1/(r(r+1)).
     assert_eq!([1, 2, 3].map(told), [true, false, false]);
 }
 
@@ -143,16 +144,37 @@ fn no_pair_at_all_says_nothing() {
 #[test]
 fn an_example_that_convinces_and_a_panic_are_worse() {
     let survey = survey();
-    let with = |only_mine| ByHand::new(&[(Predicate::P2, [only_mine, 0, 0], NONE)]).counted();
-    let mut counted = with(8);
+    let with = |mine, theirs| ByHand::new(&[(Predicate::P2, [mine, theirs, 0], NONE)]).counted();
+    let mut counted = with(6, 0);
     let of = |counted: &CountedPairs, shown: &[Predicate]| {
         BesideComparison::new(&survey, counted, &Predicate::ALL, shown).outcome()
     };
     assert_eq!(of(&counted, &[]), BesideOutcome::NoWorse);
     assert_eq!(of(&counted, &[Predicate::P2]), BesideOutcome::Worse);
-    assert_eq!(of(&with(7), &[Predicate::P2]), BesideOutcome::NoWorse, "pairs must say the same");
+    assert_eq!(of(&with(5, 0), &[Predicate::P2]), BesideOutcome::NoWorse, "pairs must say the same");
+    assert_eq!(of(&with(29, 13), &[Predicate::P2]), BesideOutcome::NoWorse, "and say it nearly all");
+    assert_eq!(of(&with(29, 9), &[Predicate::P2]), BesideOutcome::Worse);
     counted.conditions[1].only_mine_panicked = 1;
     assert_eq!(of(&counted, &[]), BesideOutcome::Worse);
+}
+
+#[test]
+fn a_white_box_rule_that_only_the_first_lock_breaks_is_worse() {
+    let survey = survey();
+    let broken_by = |[only_first, only_second]: [u64; 2]| {
+        let mut counted = ByHand::new(&[]).counted();
+        let pairs = Paired { only_first, only_second, neither: 100, ..Paired::default() };
+        counted.conditions[0].inside.rules.insert(Rule::LateCommand, pairs);
+        let compared = BesideComparison::new(&survey, &counted, &Predicate::ALL, &[]);
+        (compared.outcome(), compared.broken)
+    };
+    assert_eq!(broken_by([30, 0]), (BesideOutcome::Worse, vec![Rule::LateCommand]));
+    assert_eq!(broken_by([5, 0]), (BesideOutcome::NoWorse, Vec::new()), "five may be chance");
+    assert_eq!(
+        broken_by([0, 30]),
+        (BesideOutcome::NoWorse, Vec::new()),
+        "the reference's mistakes make mine no better"
+    );
 }
 
 /// c1 pauses while it holds the lock, for longer than what is left of its lease in half of all runs: as long as

@@ -46,7 +46,8 @@ impl CoreTime {
 
 /// What a comparison came to.
 struct ComparedRule {
-    worse: Vec<Predicate>,
+    /// The predicates and white-box rules that speak: `P2 margin`.
+    worse: String,
     outcome: &'static str,
     survey_seconds: f64,
     seconds: f64,
@@ -109,7 +110,7 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
         example.iter().filter(|(it, _)| it.convinces()).map(|(it, _)| it.wanted.predicate).collect();
     let comparison = compared(&counted, &shown);
     Ok(ComparedRule {
-        worse: comparison.worse(),
+        worse: worse_words(&comparison),
         outcome: comparison.outcome().as_str(),
         survey_seconds,
         seconds,
@@ -118,6 +119,12 @@ fn compare(bad: &BadLock, is_usual: bool) -> Result<ComparedRule, BesideError> {
         example: example
             .map(|(it, took)| (it.wanted.predicate, it.separates, it.shrunk.scenario.faults.len(), took)),
     })
+}
+
+fn worse_words(comparison: &BesideComparison) -> String {
+    let predicates = comparison.worse().into_iter().map(|predicate| predicate.to_string());
+    let rules = comparison.broken.iter().map(|rule| rule.to_string());
+    predicates.chain(rules).collect::<Vec<_>>().join(" ")
 }
 
 /// In how many pairs only the lock with the bug broke something, and only its repair.
@@ -168,11 +175,11 @@ fn line(bad: &BadLock, row: &ComparedRule) -> String {
             format!("{predicate} {separates}/20 {faults} faults {took:.1}s")
         });
     format!(
-        "{:<36}{:<9}{:<15}{:<12}{:>6.1}{:>6.1}{:>7}  {}",
+        "{:<36}{:<9}{:<15}{:<24}{:>6.1}{:>6.1}{:>7}  {}",
         bad.name,
         words(bad.breaks),
         row.outcome,
-        words(&row.worse),
+        row.worse,
         row.survey_seconds,
         row.seconds,
         row.pairs,
@@ -186,7 +193,7 @@ fn sum_up(rows: &[(BadLock, ComparedRule)]) {
     println!("\n{told} of {} told from their repair, {shown} by an example", rows.len());
     let mut table: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (bad, row) in rows {
-        *table.entry((words(bad.breaks), words(&row.worse))).or_default() += 1;
+        *table.entry((words(bad.breaks), row.worse.clone())).or_default() += 1;
     }
     println!("\nbreaks    told by");
     for ((breaks, worse), count) in table {
