@@ -4,9 +4,10 @@
 //! it is entered while the world runs, so that timers register with it, and the kernel asks it before each event. As
 //! tokio's timers do everywhere, they fire at whole milliseconds, counted from the beginning of the run.
 //!
-//! Assumes that the thread is in no other runtime ([`outside_runtimes`]). Does not model drift, or a machine whose clock
-//! stands still: such timers run on true time, and [`Env::sleep_until`](doublehold_lockimpl::Env::sleep_until) is exact.
-//! Does not run what is spawned on it: no process would end it, and no call would send what it sends.
+//! Assumes that the thread is in no other runtime ([`outside_runtimes`]). Does not model drift, or a machine whose
+//! clock stands still: such timers run on true time, and
+//! [`Env::sleep_until`](doublehold_lockimpl::Env::sleep_until) is exact. Does not run what is spawned on it: no process
+//! would end it, and no call would send what it sends.
 //!
 //! Decision: "tokio's timers run on the world's true time" (docs/decisions/locks.md).
 
