@@ -11,6 +11,8 @@
 
 mod json;
 mod kept;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::num::NonZeroUsize;
