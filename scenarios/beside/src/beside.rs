@@ -8,10 +8,8 @@
 //! Decision: "Pairs go where the locks differ" (docs/decisions/search.md).
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range, RangeFrom};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Nodes;
@@ -26,7 +24,7 @@ use crate::BesideError;
 use crate::condition::{Condition, draw_weather};
 use crate::count::{CountedPairs, Counts, is_violated};
 use crate::pair::Pair;
-use crate::rounds::{Block, Rounds};
+use crate::rounds::{Block, PairBudget, Rounds};
 use crate::sides::LockSide;
 use crate::survey::{Survey, Surveyed};
 
@@ -60,19 +58,6 @@ pub enum Weathers {
     Drawn(Weather),
     /// All of this weather.
     Fixed(Weather),
-}
-
-/// Threads and patience.
-#[derive(Clone, Copy, Debug)]
-pub struct PairBudget {
-    /// The number of threads.
-    pub jobs: NonZeroUsize,
-    /// How long no run may end, in real time.
-    pub patience: Duration,
-    /// How many pairs to make at most.
-    pub pairs: Option<u64>,
-    /// The first seed.
-    pub first: Seed,
 }
 
 /// Two locks and the conditions in which they run.

@@ -24,11 +24,11 @@ use crate::masked::{Masked, WantedBreach};
 use crate::sides::LockSide;
 use crate::survey::Survey;
 
-/// How many other futures an example is tried in.
+/// Number of other futures in which an example is tried.
 pub const FUTURES: u64 = 20;
 /// In how many of them it must separate the locks.
 pub const FUTURES_MIN: u64 = 18;
-/// How far from its own seed the futures of an example begin: shrinking looks at the seeds right after it.
+/// Distance from an example's own seed to the seeds of its futures: shrinking looks at the seeds right after it.
 const FUTURES_AFTER: u64 = 1_000_000;
 /// How many pairs are grouped.
 const GROUPED: usize = 20;

@@ -19,7 +19,8 @@ use doublehold_sim::parts::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::BesideError;
-use crate::beside::{Beside, PairBudget, survey_seeds};
+use crate::beside::{Beside, survey_seeds};
+use crate::rounds::PairBudget;
 use crate::survey::Survey;
 
 /// The version of what is written.

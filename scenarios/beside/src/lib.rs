@@ -37,7 +37,7 @@ use doublehold_scenarios::{PrepareError, ScenarioError};
 use doublehold_search::shrink::ShrinkError;
 use thiserror::Error;
 
-pub use beside::{Beside, LeftOut, PairBudget, PairWorlds, Weathers};
+pub use beside::{Beside, LeftOut, PairWorlds, Weathers};
 pub use comparison::{BesideComparison, BesideOutcome, ComparedRule, RuleFound};
 pub use condition::Condition;
 pub use count::{CountedPairs, Counts};
@@ -45,7 +45,7 @@ pub use difference::Difference;
 pub use example::{BesideExample, FUTURES, FUTURES_MIN, NeedsGroup};
 pub use inside::Inside;
 pub use masked::WantedBreach;
-pub use rounds::PAIRS_ENOUGH;
+pub use rounds::{PAIRS_ENOUGH, PairBudget};
 pub use sides::{LockSide, LockTrial};
 pub use survey::{Survey, WeatherKinds};
 

@@ -1,13 +1,15 @@
 //! Rounds of pairs: each is planned from what the rounds before came to, and handed out in blocks.
 //!
-//! A bug that needs a lost reply is met in one of a thousand pairs in some conditions, and nowhere else. So while some
-//! predicate speaks against the first lock, and too few pairs do, every second round is of the conditions in which they
-//! did. When the pairs that were asked for are made, half as many again are made there.
+//! A bug that needs a lost reply is met in one of a thousand pairs in some conditions, and nowhere else. So while a
+//! predicate or a white-box rule speaks against the first lock, and too few pairs do, every second round is of the
+//! conditions in which they did. When the pairs that were asked for are made, half as many again are made there.
 //!
 //! Assumes that all of a round is known before the next one is planned: the plan must not depend on which thread was
 //! fast.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
@@ -15,7 +17,6 @@ use doublehold_scenarios::pool::Foreman;
 use doublehold_scenarios::report::white_box::Rule;
 use doublehold_statistics::Paired;
 
-use crate::beside::PairBudget;
 use crate::comparison::{is_certain, is_one_sided};
 use crate::count::{CountedPairs, Counts};
 use crate::survey::Survey;
@@ -31,6 +32,19 @@ const TELLING: u64 = 4;
 
 /// Number of pairs that is enough: a rule that only the first lock breaks in so many needs no more.
 pub const PAIRS_ENOUGH: u64 = 20;
+
+/// Threads, patience and pairs of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct PairBudget {
+    /// The number of threads.
+    pub jobs: NonZeroUsize,
+    /// Real time after which a run that has not ended is given up.
+    pub patience: Duration,
+    /// The most pairs to make; `None`: until told to stop.
+    pub pairs: Option<u64>,
+    /// The first seed.
+    pub first: Seed,
+}
 
 /// Pairs of one condition, from a seed on.
 #[derive(Clone, Copy, Debug)]
