@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use doublehold_scenarios::ScenarioError;
 use doublehold_scenarios::scenario::{DelayLaw, Probability};
-use doublehold_scenarios::weather::{RandomFault, Weather, preset};
+use doublehold_scenarios::weather::{Claims, RandomFault, Weather, preset};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -51,6 +51,7 @@ pub fn weathers(presets: &[&str]) -> Result<BoxedStrategy<Weather>, ScenarioErro
         window,
         swarm,
         at_steps,
+        claims: Claims::Search,
         faults: faults.into_iter().flatten().take(LINES_MAX).collect(),
     });
     Ok(weather.no_shrink().boxed())

@@ -14,7 +14,7 @@ use std::time::Duration;
 use doublehold_scenarios::fault::{Effect, Names};
 use doublehold_scenarios::model::fault::Nature;
 use doublehold_scenarios::scenario::{DelayLaw, Probability, Scenario, Step};
-use doublehold_scenarios::weather::{RandomFault, Weather};
+use doublehold_scenarios::weather::{Claims, RandomFault, Weather};
 use doublehold_sim::{Seed, Stream};
 
 /// Times around the limits of drivers, which give up on a reply after 500 ms or 1 s. A request that was executed is
@@ -46,7 +46,13 @@ pub(crate) fn draw_weather(base: &Weather, number: u64, scenario: &Scenario) -> 
     let lines = take_apart(base);
     let ttl = scenario.lock.ttl;
     let window = length_of(scenario);
-    let mut weather = Weather { window, swarm: false, at_steps: draw_place(&mut stream), faults: Vec::new() };
+    let mut weather = Weather {
+        window,
+        swarm: false,
+        at_steps: draw_place(&mut stream),
+        claims: Claims::Search,
+        faults: Vec::new(),
+    };
     if number == 0 || lines.is_empty() {
         return weather;
     }

@@ -21,12 +21,13 @@ use super::{attached_fault, requests, synonyms, units};
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::{HostIndex, Role};
-use crate::weather::{self, HostGroup, RandomFault, Sign, Weather};
+use crate::weather::{self, Claims, HostGroup, RandomFault, Sign, Weather};
 
-const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
-const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];
+const KEYS: [&str; 7] = ["preset", "without", "for", "swarm", "at_steps", "claims", "faults"];
+const FILE_KEYS: [&str; 8] = ["about", "preset", "without", "for", "swarm", "at_steps", "claims", "faults"];
 /// What every line takes.
 const EVERY: [&str; 3] = ["kind", "every", "source"];
+const CLAIMS: Choices<Claims> = &[("search", Claims::Search), ("field", Claims::Field)];
 const SIGNS: Choices<Sign> = &[("either", Sign::Either), ("ahead", Sign::Ahead), ("behind", Sign::Behind)];
 /// More lines than kinds, and less than a page.
 const FAULTS_MAX: usize = 40;
@@ -40,6 +41,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     let kinds = kinds();
     let words: Vec<&str> = kinds.iter().map(|kind| kind.kind().word).collect();
     let mut keys = [Key::all("weather", &KEYS), Key::all("weather.faults", &EVERY)].concat();
+    keys.extend(Key::words("weather.claims", &words_of(CLAIMS)));
     keys.extend(Key::words("weather.faults.kind", &words));
     for kind in &kinds {
         keys.extend(Key::all("weather.faults", &keys_of(kind)));
@@ -135,7 +137,13 @@ pub fn weather_from_item(path: &str, node: &Item) -> Result<Weather> {
 
 fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
     let preset = match weather.get("preset") {
-        None => Weather { window: WINDOW, swarm: true, at_steps: Probability::HALF, faults: Vec::new() },
+        None => Weather {
+            window: WINDOW,
+            swarm: true,
+            at_steps: Probability::HALF,
+            claims: Claims::Search,
+            faults: Vec::new(),
+        },
         Some(field) => {
             let name = field.naming("the name of a weather", "name a preset, such as \"cloud\"")?;
             let hint = weather::hint(name);
@@ -164,6 +172,7 @@ fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
         window,
         swarm: weather.flag_or("swarm", preset.swarm)?,
         at_steps: weather.get("at_steps").map_or(Ok(preset.at_steps), |share| share.probability())?,
+        claims: weather.choice_or("claims", CLAIMS, preset.claims)?,
         faults: kept.into_iter().chain(own).collect(),
     })
 }
@@ -324,11 +333,14 @@ pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Opti
 
 /// The weather as the table of a file, its preset written out.
 pub(super) fn write(weather: &Weather) -> Table {
-    let Weather { window, swarm, at_steps, faults } = weather;
+    let Weather { window, swarm, at_steps, claims, faults } = weather;
     let mut table = Table::new();
     put(&mut table, "for", file_duration(*window));
     put(&mut table, "swarm", *swarm);
     put(&mut table, "at_steps", at_steps.to_string());
+    if *claims == Claims::Field {
+        put(&mut table, "claims", "field");
+    }
     put(
         &mut table,
         "faults",

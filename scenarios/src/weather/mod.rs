@@ -28,7 +28,7 @@ pub use odds::convolve;
 pub use presets::{Preset, load, preset, presets};
 pub use presets::{hint, read_from};
 
-pub use crate::model::weather::{AttachedFault, HostGroup, RandomFault, Sign, Weather};
+pub use crate::model::weather::{AttachedFault, Claims, HostGroup, RandomFault, Sign, Weather};
 
 #[cfg(test)]
 mod tests;

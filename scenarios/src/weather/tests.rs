@@ -145,7 +145,7 @@ fn weather(of: &[Effect], scenario: &Scenario, stream: &mut Stream) -> Weather {
     let window = Duration::from_micros(2_000_000 + stream.below(2_000_000));
     let at_steps = some(&[(0, 1), (1, 1), (1, 2), (1, 3)], stream);
     let at_steps = Probability::new(at_steps.0, at_steps.1).expect("at most one");
-    Weather { window, swarm: false, at_steps, faults }
+    Weather { window, swarm: false, at_steps, claims: Claims::Search, faults }
 }
 
 /// Whom a fault strikes, and at which step if at one.
@@ -362,7 +362,7 @@ fn often(mean: u32, us: u64, effects: &[Effect]) -> Weather {
         source: String::new(),
     };
     let faults = effects.iter().map(line).collect();
-    Weather { window, swarm: false, at_steps: Probability::NEVER, faults }
+    Weather { window, swarm: false, at_steps: Probability::NEVER, claims: Claims::Search, faults }
 }
 
 fn at_us(fault: &Fault) -> u64 {

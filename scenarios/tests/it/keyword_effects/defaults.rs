@@ -250,6 +250,7 @@ const DEFAULTS: &[Absent] = &[
     ("weather.for", WEATHER, "weather.for", "20s"),
     ("weather.swarm", WEATHER, "weather.swarm", "true"),
     ("weather.at_steps", WEATHER, "weather.at_steps", "1/2"),
+    ("weather.claims", WEATHER, "weather.claims", "search"),
     ("weather.faults.sign", WEATHER, "weather.faults.0.sign", "either"),
     ("weather.faults.clock", WEATHER, "weather.faults.1.clock", "wall"),
     ("weather.faults.both_ways", WEATHER, "weather.faults.2.both_ways", "false"),

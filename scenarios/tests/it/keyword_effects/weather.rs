@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::fault::{Effect, Fault};
+use doublehold_scenarios::weather::Claims;
 use doublehold_scenarios::when::When;
 use doublehold_scenarios::{Engine, Searchable, SimEngine};
 use doublehold_sim::DelayLaw;
@@ -22,6 +23,12 @@ pub(crate) const WORDS: &[Word] = &[
     }),
     ("weather.at_steps", || {
         timed("at_steps = '0/1', ") == (true, false) && timed("at_steps = '1/1', ") == (false, true)
+    }),
+    // Words for a report: they change nothing in a run, and are kept.
+    ("weather.claims", || claims("claims = 'field', ") == Claims::Field),
+    ("weather.claims=search", || claims("claims = 'search', ") == Claims::Search),
+    ("weather.claims=field", || {
+        claims("claims = 'field', ") == Claims::Field && claims("") == Claims::Search
     }),
     ("weather.faults.every", || {
         line(PAUSE).len() > 3 * line("kind = 'pause', host = 'clients', every = '8s', for = '1s'").len()
@@ -232,6 +239,15 @@ fn latest(keys: &str) -> Duration {
         When::On { .. } => None,
     });
     times.max().expect("half strike at times")
+}
+
+fn claims(keys: &str) -> Claims {
+    let weather = format!("{{ {keys}faults = [{{ {PAUSE} }}] }}");
+    let scenario =
+        read(REPLICATED, &[("weather", &weather)]).unwrap_or_else(|error| panic!("{weather}: {error}"));
+    let again = read(&scenario.to_toml(), &[]).expect("it was read from a file");
+    assert_eq!(again.weather, scenario.weather, "it is written as it was read");
+    scenario.weather.expect("it has one").claims
 }
 
 fn quiet_runs(keys: &str) -> usize {
