@@ -10,6 +10,7 @@
 //! - [`PartlyDecided`]: the same where some runs were never decided, counted both ways
 //! - [`Paired`], [`PartlyPaired`]: two designs that ran from the same seeds
 //! - [`holm`], [`simultaneous`]: which of many comparisons are told apart
+//! - [`letters`]: which of many are told apart, pair by pair, as readers see it
 //! - [`chance_of_difference`]: two shares of runs that have nothing in common
 //! - [`Stratified`], [`Between`]: rare violations, from runs that were forced to have faults, weighted by how likely
 //!   those are
@@ -35,6 +36,7 @@
 mod binomial;
 mod exposure;
 mod family;
+mod letters;
 mod paired;
 mod proportion;
 mod rates;
@@ -45,6 +47,7 @@ mod undecided;
 
 pub use self::exposure::{Exposure, MeanPerRun};
 pub use self::family::{Comparison, holm, simultaneous};
+pub use self::letters::letters;
 pub use self::paired::{Paired, PartlyPaired};
 pub use self::proportion::Proportion;
 pub use self::rates::{Scale, bound_words, estimate_words, range_words, rate_words};
