@@ -96,16 +96,16 @@ pub const OF_RUN: [(&str, Colour, Colour); 25] = [
     ("client-6", CLIENTS[5], CLIENTS[5]),
 ];
 
-/// The custom properties of the page of a sweep, which is white everywhere.
-pub const OF_SWEEP: [(&str, Colour); 8] = [
-    ("paper", PAPER),
-    ("ink", INK),
-    ("caption", "#333333"),
-    ("small", "#444444"),
-    ("rule", "#bbbbbb"),
-    ("cell", "#dddddd"),
-    ("code", "#f4f4f4"),
-    ("link", "#00509e"),
+/// The custom properties of the page of a sweep: name, colour on white, colour in the dark.
+pub const OF_SWEEP: [(&str, Colour, Colour); 8] = [
+    ("paper", PAPER, "#16181b"),
+    ("ink", INK, "#e8e8e8"),
+    ("caption", "#333333", "#c8ccd0"),
+    ("small", "#444444", "#b8bcc0"),
+    ("rule", "#bbbbbb", "#54585c"),
+    ("cell", "#dddddd", "#34383c"),
+    ("code", "#f4f4f4", "#202428"),
+    ("link", "#00509e", "#8cc4ff"),
 ];
 
 /// Custom properties as a style sheet declares them.
@@ -145,7 +145,7 @@ mod tests {
             ":root { --ink: #1a1a1a; --paper: #ffffff; }\n"
         );
         let all = OF_RUN.iter().flat_map(|(_, light, dark)| [light, dark]);
-        for colour in all.chain(OF_SWEEP.iter().map(|(_, colour)| colour)) {
+        for colour in all.chain(OF_SWEEP.iter().flat_map(|(_, light, dark)| [light, dark])) {
             let digits = colour.strip_prefix('#').expect("a colour begins with its mark");
             assert!(digits.len() == 6 && digits.bytes().all(|it| it.is_ascii_hexdigit()), "{colour}");
         }

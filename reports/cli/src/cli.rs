@@ -69,7 +69,7 @@ enum Command {
     Sweep(commands::sweep::Arguments),
     /// Make one sweep of the shards of a study
     Merge(commands::merge::Arguments),
-    /// Make one page of what a sweep found: ranking, plots, assumptions
+    /// Make one page of what a sweep found: the answer, rates, what would change them
     Report(commands::report::Arguments),
     /// List the weathers, or show one: its faults, and where its numbers come from
     Weather(commands::weather::Arguments),

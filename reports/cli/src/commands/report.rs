@@ -7,7 +7,8 @@ use std::path::Path;
 use clap::Args;
 use doublehold_pages::page::{Material, pages};
 use doublehold_sweeps::records::{examples_in, file_name, files_in};
-use doublehold_sweeps::results::Results;
+use doublehold_sweeps::results::{RateChange, Results};
+use doublehold_sweeps::study::Usage;
 use doublehold_sweeps::sweep::Shard;
 use doublehold_text::shell;
 use doublehold_text::{clean, mark_controls};
@@ -17,6 +18,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
+use crate::output_options;
 use crate::png::{png, require};
 
 /// As typed.
@@ -31,16 +33,32 @@ pub(crate) struct Arguments {
     /// Write each plot as PNG too
     #[arg(long)]
     png: bool,
+    /// Put in a rate of faults, without a run: `weather.pause.every=6h`, `=5x` for five times as often, `=never`
+    #[arg(long = "set", value_name = "FAULT=RATE")]
+    changes: Vec<String>,
+    /// How often the lock is granted, for rates a month: "200 grants an hour" [default: as the study says]
+    #[arg(long = "use", value_name = "GRANTS")]
+    grants: Option<String>,
+    /// In which share of grants somebody else waits: "one in ten" [default: as the study says, or always]
+    #[arg(long, value_name = "SHARE")]
+    busy: Option<String>,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if arguments.png {
         require("`--png`")?;
     }
-    let materials = arguments.folders.iter().map(|folder| material(folder)).collect::<Result<Vec<_>, _>>()?;
+    let changes: Vec<RateChange> =
+        arguments.changes.iter().map(|typed| typed.parse()).collect::<Result<_, _>>().map_err(refusal)?;
+    let materials = arguments
+        .folders
+        .iter()
+        .map(|folder| adapt(material(folder)?, &changes, arguments))
+        .collect::<Result<Vec<_>, CliError>>()?;
     let beside = folder_of(&arguments.folders[0]);
     let folder = Folder::open("the report", arguments.out.as_ref().unwrap_or(&beside))?;
-    let pages = pages(&materials).map_err(|error| CliError::Format(error.to_string()))?;
+    let pages =
+        pages(&materials, output_options::columns()).map_err(|error| CliError::Format(error.to_string()))?;
     let mut files = vec![
         ("report.html".to_owned(), pages.html.into_bytes()),
         ("report.md".to_owned(), pages.markdown.into_bytes()),
@@ -71,6 +89,32 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
+/// The records with the rates and the use that the reader names.
+fn adapt(material: Material, changes: &[RateChange], arguments: &Arguments) -> Result<Material, CliError> {
+    let mut results = material.results;
+    if !changes.is_empty() {
+        results = results.with_rates(changes).map_err(refusal)?;
+    }
+    let usage = &mut results.header.usage;
+    if let Some(grants) = &arguments.grants {
+        usage.grants.clone_from(grants);
+    }
+    if let Some(busy) = &arguments.busy {
+        usage.busy.clone_from(busy);
+    }
+    if arguments.grants.is_some() || arguments.busy.is_some() {
+        Usage::parse(&usage.grants, &usage.busy).map_err(refusal)?;
+    }
+    Ok(Material { results, ..material })
+}
+
+/// An error of a library, whose way out stands on its last line.
+fn refusal(error: impl std::fmt::Display) -> CliError {
+    let words = error.to_string();
+    let (problem, hint) = words.split_once("\nhint: ").unwrap_or((&words, ""));
+    CliError::Usage { problem: problem.to_owned(), hint: hint.to_owned() }
+}
+
 /// The records of a folder, or of a file, and the examples beside them.
 fn material(place: &str) -> Result<Material, CliError> {
     let path = Path::new(place);
@@ -88,7 +132,7 @@ fn material(place: &str) -> Result<Material, CliError> {
     // Made small, some turn out to need no fault.
     for example in examples.iter().filter(|example| example.size.to.get("faults") == Some(&0)) {
         let design = results.place(example.cell).0;
-        results.refute_quiet(design);
+        results.refute_quiet(design, example.predicate);
     }
     Ok(Material { place: clean(place), results, examples })
 }

@@ -1,210 +1,263 @@
-//! The answer in words: which designs are violated less often than others, and which are not told apart.
+//! The answer in a few sentences: how often what a reader asks about happens, what matters most, where it comes from,
+//! and which of it is a guess.
 //!
-//! Only what the numbers say, about these runs; no word of which design to take.
+//! It names no design as the best one without the rule by which that one is worst, it says "less often" only of pairs
+//! that a test tells apart, and it never counts what is not known as good.
+//!
+//! Decision: "A report names no best design" (docs/decisions/sweeps.md).
 
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use doublehold_history::Predicate;
-use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
-use doublehold_text::{group_digits, several};
+use doublehold_statistics::Unsupported;
+use doublehold_text::{list, several};
 
+use super::causes;
 use super::document::{Block, Line};
-use super::model::{PageModel, RANKED};
-use super::rates::{Figures, Rate, SURE};
+use super::effects;
+use super::measure::{Measure, UnitRate};
+use super::model::{COLUMNS, PageModel};
+use super::outcome::{ASKED, clause};
+use super::rates::Figures;
 
 /// Up to so many designs are named in a row.
-const NAMED: usize = 6;
+const NAMED: usize = 3;
 
-pub(crate) fn answer(model: &PageModel<'_>) -> Vec<Block> {
-    let mut lines = vec![basis(model)];
-    let points = model.points_shown();
-    if model.points.len() > points.len() {
-        lines.extend(grid_lines(model));
-        return vec![Block::Note(lines)];
-    }
-    let mut blocks = Vec::new();
-    for point in points {
-        if points.len() > 1 {
-            lines.push(Line::from_text("With ").then(model.values_in_code(*point)).text(":"));
-        }
-        lines.extend(point_lines(model, *point));
-        blocks.push(Block::Note(std::mem::take(&mut lines)));
-    }
-    blocks
-}
-
-/// What the answer rests on.
-fn basis(model: &PageModel<'_>) -> Line {
-    let header = &model.results.header;
-    let designs = several(header.designs.len() as u64, "design");
-    let points = match model.points.len() {
-        1 => String::new(),
-        points => format!(" at {} of the grid", several(points as u64, "point")),
+pub(crate) fn answer(model: &PageModel<'_>) -> Block {
+    let cells: Vec<&Figures> = match model.points_shown() {
+        [point] => model.at(*point).collect(),
+        _ => model.cells.values().collect(),
     };
-    let runs = several(model.results.runs(), "run");
-    let line = Line::from_text(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
-    match header.other_engine() {
-        None => line.text("."),
-        Some(engine) => line.text(" on its engine ").code(engine).text("."),
+    let cells: Vec<&Figures> = cells.into_iter().filter(|cell| cell.runs > 0).collect();
+    if cells.is_empty() {
+        let lead = Line::from_text("There are no runs yet.");
+        return Block::Answer { lead, outcomes: Vec::new(), sentences: Vec::new() };
+    }
+    let mut sentences = Vec::new();
+    if let [point] = model.points_shown() {
+        sentences.extend(what_matters(model, *point));
+    }
+    sentences.extend(origin(model, &cells));
+    sentences.extend(unknown(model, &cells));
+    let lines = |texts: Vec<String>| texts.into_iter().map(|text| Line::from_backticks(&text)).collect();
+    let outcomes = lines(outcomes(model, &cells));
+    Block::Answer { lead: Line::from_text(lead(model)), outcomes, sentences: lines(sentences) }
+}
+
+/// For whom: the use, or the faults of a search.
+fn lead(model: &PageModel<'_>) -> String {
+    match model.measure {
+        Measure::Months(usage) if usage.busy >= 1.0 => format!("At {usage}, with others always waiting:"),
+        Measure::Months(usage) => {
+            format!("At {usage}, {} of them with others waiting:", busy_words(usage.busy))
+        }
+        Measure::Grants => "With others always waiting:".to_owned(),
+        Measure::Runs if model.has_weather() => "Under faults whose rates are no forecast:".to_owned(),
+        Measure::Runs => "Without random faults:".to_owned(),
     }
 }
 
-/// What the numbers of one point say.
-fn point_lines(model: &PageModel<'_>, point: u64) -> Vec<Line> {
-    let cells = model.cells_by_rank(point);
-    if cells.iter().all(|cell| cell.runs == 0) {
-        return vec![Line::from_text("There are no runs yet.")];
-    }
-    RANKED.map(|it| sentence(model, &cells, (it, model.scale(point, it)))).into()
+fn busy_words(busy: f64) -> String {
+    format!("one in {}", doublehold_text::digits(1.0 / busy))
 }
 
-fn begin(predicate: Predicate) -> Line {
-    Line::default().strong(format!("{}, {}: ", predicate.as_str(), predicate.name()))
+/// How often each thing that readers ask about happens, over all designs.
+fn outcomes(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<String> {
+    let (mut clauses, mut rare, mut never) = (Vec::new(), Vec::new(), Vec::new());
+    for predicate in ASKED {
+        let has_rule = |cell: &&&Figures| predicate != Predicate::P2 || !model.has_no_deadline(cell);
+        let told: Vec<UnitRate> =
+            cells.iter().filter(has_rule).map(|cell| model.measure.rate(cell, predicate)).collect();
+        match Span::of(&told) {
+            Span::Unknown if told.is_empty() => {}
+            Span::Never(bound) => never.push((predicate, bound)),
+            Span::Bound(bound) => rare.push((predicate, bound)),
+            span => clauses.push(format!("{} {};", clause(predicate), span.words(model.measure))),
+        }
+    }
+    clauses.extend(bounded(model.measure, &rare, "was seen too seldom for a rate"));
+    clauses.extend(bounded(model.measure, &never, "was not seen"));
+    if let Some(last) = clauses.last_mut() {
+        *last = last.trim_end_matches(';').to_owned() + ".";
+    }
+    clauses
 }
 
-fn sentence(model: &PageModel<'_>, cells: &[&Figures], (predicate, scale): (Predicate, Scale)) -> Line {
-    let start = begin(predicate);
-    let rank = |cell: &Figures| model.rank(cell, predicate);
-    let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rank(cell).is_some()).collect();
-    // Designs of one rank are in the order of the study.
-    known.sort_by_key(|cell| (rank(cell), cell.design));
-    let name = |cell: &Figures| {
-        Line::default()
-            .code(model.name(cell.design))
-            .text(format!(" ({})", words(&cell.rate(predicate), scale)))
-    };
-    let all = |is: fn(&Rate) -> bool| known.iter().all(|cell| is(&cell.rate(predicate)));
-    match &known[..] {
-        [] => return start.text("no run decided it."),
-        [one] => return start.text(format!("{}.", words(&one.rate(predicate), scale))),
-        _ => {}
-    }
-    if all(|rate| rate.violated == 0) {
-        let worst = known.iter().filter_map(|cell| cell.rate(predicate).high()).fold(0.0, f64::max);
-        return start.text(format!("seen with no design; {} of runs.", bound_words(worst, Scale::Share)));
-    }
-    let ranks: Vec<&[&Figures]> = known.chunk_by(|a, b| rank(a) == rank(b)).collect();
-    if let [alike] = ranks[..] {
-        let what = if all(|rate| rate.per_run.is_err()) { "no rate can be stated, and no" } else { "no" };
-        return start
-            .text(format!("{what} two designs are told apart: "))
-            .then(names(alike, &name))
-            .text(".");
-    }
-    ranks
-        .iter()
-        .enumerate()
-        .fold(start, |line, (place, cells)| {
-            let not_apart = if cells.len() > 1 { ", not told apart" } else { "" };
-            let so = if place == 0 { "rank" } else { "; rank" };
-            line.text(format!("{so} {}{not_apart}: ", rank(cells[0]).unwrap_or_default()))
-                .then(names(cells, &name))
-        })
-        .text(".")
+/// What has no rate, with the most that any of it can be.
+fn bounded(measure: Measure, rules: &[(Predicate, f64)], why: &str) -> Option<String> {
+    let what: Vec<&str> = rules.iter().map(|(predicate, _)| clause(*predicate)).collect();
+    let most = rules.iter().map(|(_, bound)| *bound).fold(0.0, f64::max);
+    let bound = format!("{}{}", measure.at_most(most), measure.noun());
+    (!what.is_empty()).then(|| format!("that {} {why}: {bound};", doublehold_text::join_names(&what, "or")))
 }
 
-fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
-    let mut line = Line::default();
-    let shown = cells.len().min(NAMED);
-    for (place, cell) in cells[..shown].iter().enumerate() {
-        let is_last = place + 1 == cells.len();
-        line = match place {
-            0 => line,
-            _ if is_last => line.text(" and "),
-            _ => line.text(", "),
+/// A rate over several designs.
+enum Span {
+    /// Stated from one to another; some may not have been seen, or have no number.
+    Rates { low: f64, high: f64, is_all: bool, bound: f64 },
+    /// No more than this, and no number for any.
+    Bound(f64),
+    /// Not seen with any, and no more than this.
+    Never(f64),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Span {
+    fn of(told: &[UnitRate]) -> Span {
+        let values: Vec<f64> = told.iter().filter_map(|it| Some(it.as_ref().ok()?.value)).collect();
+        let bounds = told.iter().filter_map(|it| it.as_ref().err()?.at_most);
+        let bound = bounds.fold(0.0, f64::max);
+        let is_unknown = told.iter().any(|it| matches!(it, Err(Unsupported { at_most: None, .. })));
+        let is_unseen = |it: &UnitRate| {
+            matches!(it, Err(Unsupported { reason: doublehold_statistics::Reason::NoneSeen { .. }, .. }))
         };
-        line = line.then(name(cell));
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(0.0, f64::max);
+        match () {
+            () if !values.is_empty() => Span::Rates { low, high, is_all: values.len() == told.len(), bound },
+            () if is_unknown || told.is_empty() => Span::Unknown,
+            () if told.iter().all(is_unseen) => Span::Never(bound),
+            () => Span::Bound(bound),
+        }
     }
-    if cells.len() > shown { line.text(format!(" and {} more", cells.len() - shown)) } else { line }
-}
 
-/// `1.2 % of runs`.
-fn words(rate: &Rate, scale: Scale) -> String {
-    match &rate.per_run {
-        Ok(it) => {
-            let (value, _) = rate_parts(it.value, it.interval, scale);
-            format!("{value} of runs")
-        }
-        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let (range, _) = range_parts(*range, *interval, scale);
-            format!("{range} of runs, as {} are undecided", group_digits(rate.undecided))
-        }
-        Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
-            format!("{} of runs", bound_words(*bound, scale))
-        }
-        Err(Unsupported { at_most: Some(bound), .. }) if rate.is_divided => {
-            format!("not seen, {} of runs", bound_words(*bound, scale))
-        }
-        Err(Unsupported { at_most: Some(bound), .. }) if rate.undecided > 0 => format!(
-            "none in {}, and {} undecided, so {}",
-            several(rate.decided, "run"),
-            group_digits(rate.undecided),
-            bound_words(*bound, scale)
-        ),
-        Err(Unsupported { at_most: Some(bound), .. }) => {
-            format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, scale))
-        }
-        Err(_) => "no run decided it".to_owned(),
-    }
-}
-
-/// The results of each design over a large grid: its lowest and highest rate, and at how many points it has rank 1.
-fn grid_lines(model: &PageModel<'_>) -> Vec<Line> {
-    let designs = model.results.header.designs.len();
-    let points = model.points.len();
-    let apart = model.results.rank_designs(&model.points, &RANKED, SURE);
-    let of = |predicate: Predicate| {
-        let firsts = |design: usize| {
-            let is_first = |point: &&u64| apart.rank(**point, design, predicate) == Some(1);
-            model.points.iter().filter(is_first).count()
-        };
-        let mut order: Vec<(usize, usize)> = (0..designs).map(|design| (firsts(design), design)).collect();
-        order.sort_by_key(|(firsts, design)| (Reverse(*firsts), *design));
-        let mut line = begin(predicate);
-        for (place, (firsts, design)) in order.iter().take(NAMED).enumerate() {
-            line = line.text(if place == 0 { "" } else { "; " }).code(model.name(*design));
-            line = line.text(format!(" {}", range(model, *design, predicate)));
-            if designs > 1 {
-                line = line.text(format!(", rank 1 at {firsts} of {}", several(points as u64, "point")));
+    fn words(&self, measure: Measure) -> String {
+        let (of, before) = (measure.noun(), if measure == Measure::Runs { "in " } else { "" });
+        match self {
+            Span::Rates { low, high, is_all: true, .. } => {
+                format!("{before}{}{of}", measure.once(*low, *high))
             }
+            Span::Rates { high, bound, .. } => {
+                let seen = if bound > high { ", as far as was seen" } else { "" };
+                format!("{before}up to {}{of}{seen}", measure.once(*high, *high))
+            }
+            Span::Bound(bound) | Span::Never(bound) => format!("{before}{}{of}", measure.at_most(*bound)),
+            Span::Unknown => "at a rate that nobody knows".to_owned(),
         }
-        line.text(match designs.saturating_sub(NAMED) {
-            0 => ".".to_owned(),
-            more => format!("; and {}.", several(more as u64, "more design")),
-        })
-    };
-    RANKED.map(of).into()
+    }
 }
 
-/// From which rate to which a design goes over the grid; bounds are told as such, beside the rates.
-fn range(model: &PageModel<'_>, design: usize, predicate: Predicate) -> String {
-    let of_design = || model.cells.values().filter(|cell| cell.design == design);
-    let rates: Vec<Rate> =
-        of_design().map(|cell| cell.rate(predicate)).filter(|rate| rate.high().is_some()).collect();
-    let values: Vec<(f64, &Rate)> =
-        rates.iter().filter_map(|rate| rate.stated_rate().map(|it| (it, rate))).collect();
-    let of_value = |(_, rate): &(f64, &Rate)| words(rate, Scale::Share);
-    let low = values.iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    let high = values.iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let stated = match low.zip(high) {
-        None if rates.is_empty() => return "decided nowhere".to_owned(),
-        None => String::new(),
-        Some((_, (0.0, _))) if values.len() == rates.len() => return "seen nowhere".to_owned(),
-        Some((_, (0.0, _))) => format!("not seen at {}, ", several(values.len() as u64, "point")),
-        Some(((0.0, _), high)) => format!("from not seen to {}, ", of_value(high)),
-        Some((low, high)) if low.0 < high.0 => {
-            format!("from {} to {}, ", of_value(low).trim_end_matches(" of runs"), of_value(high))
-        }
-        Some((_, high)) => format!("{}, ", of_value(high)),
+/// Which choice matters most; of designs that have no choices in common, which are never told apart as worse.
+fn what_matters(model: &PageModel<'_>, point: u64) -> Vec<String> {
+    if model.results.header.designs.len() < 2 {
+        return vec!["There is one design, and nothing to compare it with.".to_owned()];
+    }
+    let effects = effects::effects(model, point);
+    if !effects.is_empty() {
+        return effects::sentences(&effects);
+    }
+    vec![named(model, point)]
+}
+
+/// The designs that no rule tells apart as worse, or the worst rule of each that comes first by the rule that is asked.
+fn named(model: &PageModel<'_>, point: u64) -> String {
+    let cells: Vec<&Figures> = model.at(point).filter(|cell| cell.runs > 0).collect();
+    let is_sure = |cell: &Figures| {
+        COLUMNS.iter().all(|it| cell.rate(*it).range().is_none() && PageModel::is_known(cell, *it))
     };
-    let unstated = rates.iter().filter(|rate| rate.stated_rate().is_none());
-    let highest = unstated.clone().filter_map(Rate::high).fold(0.0, f64::max);
-    let text = match unstated.count() {
-        0 => stated,
-        unstated => {
-            let bound = bound_words(highest, Scale::Share);
-            format!("{stated}without a number at {} ({bound} there), ", several(unstated as u64, "point"))
-        }
+    let worse_by = |cell: &Figures| -> Vec<Predicate> {
+        let is_worse = |predicate: &Predicate| {
+            cells.iter().any(|other| {
+                model.compare(point, (cell, other), *predicate) == Some(std::cmp::Ordering::Greater)
+            })
+        };
+        COLUMNS.into_iter().filter(is_worse).collect()
     };
-    text.trim_end_matches(", ").to_owned()
+    let is_told = COLUMNS.iter().any(|it| !model.pairs(point, *it).is_empty());
+    if !is_told {
+        return "No two designs are told apart.".to_owned();
+    }
+    let never_worse: Vec<&str> = cells
+        .iter()
+        .filter(|cell| is_sure(cell) && worse_by(cell).is_empty())
+        .map(|cell| model.name(cell.design))
+        .collect();
+    let mut shown: Vec<String> = never_worse.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    match never_worse.len() {
+        0 => format!(
+            "Each of {} is told apart as worse than another by some rule.",
+            several(cells.len() as u64, "design")
+        ),
+        more if more > NAMED => {
+            shown.push(format!("{} more", more - NAMED));
+            format!("Worse by no rule: {}, of {}.", list(&shown), several(cells.len() as u64, "design"))
+        }
+        _ => format!("Worse by no rule: {}.", list(&shown)),
+    }
+}
+
+/// The faults that the double holds come from, and which of their rates are guesses.
+fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
+    let header = &model.results.header;
+    let has_guess =
+        header.designs.iter().flat_map(|it| &it.weather).any(|line| line.source.contains("guess"));
+    if !model.results.is_divided() {
+        let lengths = if has_guess { "; some of their lengths are guesses" } else { "" };
+        return model.has_weather().then(|| format!("Faults come as often as a search needs{lengths}."));
+    }
+    let tops: Vec<(Vec<String>, f64)> = cells
+        .iter()
+        .filter(|cell| model.measure.rate(cell, Predicate::P1).is_ok())
+        .filter_map(|cell| causes::shares(model.results, cell, Predicate::P1).into_iter().next())
+        .collect();
+    let first = tops.first()?;
+    let others =
+        if has_guess { "the rates of other faults are guesses" } else { "no rate is called a guess" };
+    if tops.iter().any(|(names, _)| names != &first.0) {
+        let names: BTreeSet<String> =
+            tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        return Some(format!(
+            "Most of these double holds come from {}; {others}.",
+            doublehold_text::join_names(&names, "or")
+        ));
+    }
+    let least = tops.iter().map(|(_, share)| *share).fold(1.0, f64::min);
+    let most = tops.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    let names: Vec<String> = first.0.iter().map(|it| causes::words(it)).collect();
+    let rate = match &first.0[..] {
+        [one] if causes::is_set(header, one) => format!(", whose rate this study sets; {others}"),
+        [one] if causes::is_guess(header, one) => ", whose rate is a guess".to_owned(),
+        _ => format!("; {others}"),
+    };
+    Some(format!("{} of these double holds come from {}{rate}.", tenths(least, most), list(&names)))
+}
+
+/// `Nine tenths`; where designs differ, at least so many.
+fn tenths(least: f64, most: f64) -> String {
+    const WORDS: [&str; 11] = [
+        "hardly any",
+        "one tenth",
+        "two tenths",
+        "three tenths",
+        "four tenths",
+        "half",
+        "six tenths",
+        "seven tenths",
+        "eight tenths",
+        "nine tenths",
+        "nearly all",
+    ];
+    let place = |share: f64| (share * 10.0).round() as usize;
+    let words = WORDS[place(least)];
+    let words = if place(least) == place(most) { words.to_owned() } else { format!("at least {words}") };
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The designs of which too many runs are undecided.
+fn unknown(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
+    let is_open = |cell: &&&Figures| {
+        ASKED.iter().any(|it| {
+            let rate = cell.rate(*it);
+            rate.range().is_some() || rate.decided == 0
+        })
+    };
+    let names: BTreeSet<&str> = cells.iter().filter(is_open).map(|cell| model.name(cell.design)).collect();
+    let mut shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    (!names.is_empty()).then(|| format!("Too many runs are undecided to compare {}.", list(&shown)))
 }

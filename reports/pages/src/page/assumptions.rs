@@ -14,12 +14,10 @@ pub(crate) fn assumptions(model: &PageModel<'_>) -> Vec<Block> {
     let mut blocks =
         vec![Block::List(header.assumptions.iter().map(|it| Line::from_backticks(it)).collect())];
     blocks.retain(|block| !matches!(block, Block::List(lines) if lines.is_empty()));
-    blocks.push(Block::heading(3, "Faults"));
-    blocks.extend(weathers(header));
-    blocks.push(Block::heading(3, "Worlds"));
-    blocks.extend(worlds(header));
-    blocks.push(Block::heading(3, "What is counted"));
-    blocks.extend(counting_rules(model));
+    blocks
+        .push(Block::details(Line::from_text("Faults, and where their numbers come from"), weathers(header)));
+    blocks.push(Block::details(Line::from_text("Worlds"), worlds(header)));
+    blocks.push(Block::details(Line::from_text("The rules that are counted"), counting_rules(model)));
     blocks
 }
 
@@ -115,14 +113,11 @@ fn worlds(header: &StudyHeader) -> Vec<Block> {
         .map(Entry::from_text);
     let rows = header.designs.iter().zip(&worlds).map(row).collect();
     blocks.push(Block::Table(Table { head: head.collect(), rows, words: HEADS.len() + 2 }));
-    let file = |design: &DesignHeader| Block::Details {
-        summary: Line::default().code(&design.name),
-        blocks: vec![Block::Code(design.world.clone())],
+    let file = |design: &DesignHeader| {
+        Block::details(Line::default().code(&design.name), vec![Block::Code(design.world.clone())])
     };
-    blocks.push(Block::Details {
-        summary: Line::from_text("The whole worlds, as scenario files"),
-        blocks: header.designs.iter().map(file).collect(),
-    });
+    let files = header.designs.iter().map(file).collect();
+    blocks.push(Block::details(Line::from_text("The whole worlds, as scenario files"), files));
     blocks
 }
 

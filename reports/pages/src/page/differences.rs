@@ -13,15 +13,14 @@ use super::model::{COLUMNS, PageModel};
 use super::rates::Figures;
 
 /// More pairs than this are not listed: the page would be nothing else.
-const PAIRS: usize = 500;
+const PAIRS: usize = 200;
 
 pub(crate) fn differences(model: &PageModel<'_>, point: u64) -> Vec<Block> {
-    let cells = model.cells_by_rank(point);
+    let cells: Vec<&Figures> = model.at(point).collect();
     let Some((best, others)) = cells.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Vec::new();
     };
-    let mut blocks =
-        vec![Block::heading(3, "Which designs are told apart"), Block::Paragraph(lead(model, best))];
+    let mut blocks = vec![Block::Paragraph(lead(model, best))];
     let against: Vec<(&Figures, &Figures)> = others.iter().map(|cell| (*cell, *best)).collect();
     blocks.push(Block::Table(table(model, point, &against)));
     let pairs: Vec<(&Figures, &Figures)> = (0..cells.len())
@@ -31,14 +30,14 @@ pub(crate) fn differences(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     if pairs.len() > against.len() {
         blocks.push(all(model, point, &pairs));
     }
-    blocks
+    vec![Block::details(Line::from_text("Which designs are told apart, and by how much"), blocks)]
 }
 
 fn lead(model: &PageModel<'_>, best: &Figures) -> Line {
     let line = Line::from_text("Each design against ").code(model.name(best.design));
     if model.results.is_divided() {
         return line.text(
-            ", the first row of the ranking. Runs are divided by their faults, and a run counts for as much as its \
+            ", the first design of the study. Runs are divided by their faults, and a run counts for as much as its \
              part weighs: designs are not compared seed by seed, which would tell more apart. They are told apart \
              where zero is not in the interval of their difference, after these were widened so much that all of the \
              tables hold at once 19 times in 20: of pages on which all designs are the same, one in twenty at most \
@@ -46,7 +45,7 @@ fn lead(model: &PageModel<'_>, best: &Figures) -> Line {
         );
     }
     line.text(
-        ", the first row of the ranking, over the seeds that both ran from: how much more of the runs violate the \
+        ", the first design of the study, over the seeds that both ran from: how much more of the runs violate the \
          predicate, and the 95 % interval of that difference. The same seed means the same faults to both as far as \
          they have the same hosts. Designs are told apart by McNemar's exact test of the seeds in which they differ, \
          corrected by Holm for all comparisons of these tables: of pages on which all designs are the same, one in \
@@ -61,9 +60,9 @@ fn all(model: &PageModel<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Blo
     let mut blocks = vec![Block::Table(table(model, point, shown))];
     if shown.len() < pairs.len() {
         let rest = several((pairs.len() - shown.len()) as u64, "pair");
-        blocks.push(Block::text(format!("{rest} of the lowest ranked are left out.")));
+        blocks.push(Block::text(format!("{rest} of the last designs are left out.")));
     }
-    Block::Details { summary, blocks }
+    Block::details(summary, blocks)
 }
 
 fn table(model: &PageModel<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Table {

@@ -21,6 +21,10 @@ pub(crate) enum Block {
     Paragraph(Line),
     /// Paragraphs that stand out: what the page says in short, or what to beware of.
     Note(Vec<Line>),
+    /// The answer, which stands out most: for whom it is, how often each thing happens, and what else there is to say.
+    Answer { lead: Line, outcomes: Vec<Line>, sentences: Vec<Line> },
+    /// Ways to the parts of the page, by their names.
+    Contents(Vec<(String, String)>),
     /// Sentences, one below another.
     List(Vec<Line>),
     /// A table.
@@ -30,7 +34,7 @@ pub(crate) enum Block {
     /// Text as it is in a file or on a terminal.
     Code(String),
     /// What is shown on request.
-    Details { summary: Line, blocks: Vec<Block> },
+    Details { summary: Line, id: Option<String>, blocks: Vec<Block> },
 }
 
 /// A table.
@@ -58,8 +62,8 @@ pub(crate) struct Entry {
 pub(crate) struct Figure {
     /// Its name in files.
     pub(crate) name: String,
-    /// The text of one `<svg>`.
-    pub(crate) svg: String,
+    /// Its panels, side by side where there is room: the end of each one's name, and the text of one `<svg>`.
+    pub(crate) panels: Vec<(String, String)>,
     /// True if somebody else may have drawn it: then it is shown as an image only.
     pub(crate) is_foreign: bool,
     /// What it shows and how to read it.
@@ -84,12 +88,20 @@ pub(crate) enum Span {
 }
 
 impl Document {
-    /// Every picture that is shown without being asked for.
-    pub(crate) fn figures(&self) -> impl Iterator<Item = &Figure> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Figure(figure) => Some(figure),
-            _ => None,
-        })
+    /// Every picture of ours.
+    pub(crate) fn figures(&self) -> Vec<&Figure> {
+        fn gather<'a>(blocks: &'a [Block], figures: &mut Vec<&'a Figure>) {
+            for block in blocks {
+                match block {
+                    Block::Figure(figure) if !figure.is_foreign => figures.push(figure),
+                    Block::Details { blocks, .. } => gather(blocks, figures),
+                    _ => {}
+                }
+            }
+        }
+        let mut figures = Vec::new();
+        gather(&self.blocks, &mut figures);
+        figures
     }
 }
 
@@ -151,6 +163,15 @@ impl Line {
         self
     }
 
+    /// The words, with names between backticks: for places that know no other mark.
+    pub(crate) fn with_backticks(&self) -> String {
+        let words = |span: &Span| match span {
+            Span::Code(text) => format!("`{text}`"),
+            Span::Plain(text) | Span::Strong(text) | Span::Link(text, _) => text.clone(),
+        };
+        self.0.iter().map(words).collect()
+    }
+
     /// The words alone.
     pub(crate) fn words(&self) -> String {
         let words = |span: &Span| match span {
@@ -170,6 +191,11 @@ impl Entry {
         Entry { lines: vec![line], title: None }
     }
 
+    /// The words of all its lines.
+    pub(crate) fn words(&self) -> String {
+        self.lines.iter().map(Line::words).collect::<Vec<_>>().join(": ")
+    }
+
     /// With a line below.
     pub(crate) fn below(mut self, line: Line) -> Entry {
         self.lines.push(line);
@@ -183,6 +209,16 @@ impl Entry {
 }
 
 impl Block {
+    /// A heading that links lead to.
+    pub(crate) fn anchored(text: impl Into<String>, id: impl Into<String>) -> Block {
+        Block::Heading { order: 2, line: Line::from_text(text), id: Some(id.into()) }
+    }
+
+    /// What is shown on request.
+    pub(crate) fn details(summary: Line, blocks: Vec<Block>) -> Block {
+        Block::Details { summary, id: None, blocks }
+    }
+
     pub(crate) fn heading(order: u8, text: impl Into<String>) -> Block {
         Block::Heading { order, line: Line::from_text(text), id: None }
     }

@@ -58,6 +58,7 @@ mod tests {
             weather: Vec::new(),
             strikes_for: String::new(),
             world: world.to_owned(),
+            has_no_deadline: false,
         };
         line(&design, across, up)
     }

@@ -20,36 +20,55 @@ pub(crate) fn examples(model: &PageModel<'_>) -> Vec<Block> {
     .text(
         " the second of an example writes its run as a page, where whatever is pointed at says what it is.",
     );
-    let all = model.examples.iter().enumerate().flat_map(|(number, it)| example(model, number, it));
-    [Block::heading(2, "Examples"), Block::Paragraph(lead)].into_iter().chain(all).collect()
+    let mut room = MOST_PICTURES;
+    let all: Vec<Block> = model
+        .examples
+        .iter()
+        .enumerate()
+        .map(|(number, it)| example(model, (number, it), &mut room))
+        .collect();
+    let heading = Block::anchored("Examples", format!("examples-{}", model.part + 1));
+    [heading, Block::Paragraph(lead)].into_iter().chain(all).collect()
 }
 
-fn example(model: &PageModel<'_>, number: usize, example: &Example) -> Vec<Block> {
+/// So many bytes of pictures are put into a page at most: it is to be mailed.
+const MOST_PICTURES: usize = 1_700_000;
+
+/// An example, folded. Its picture is left out once there is no room for more.
+fn example(model: &PageModel<'_>, (number, example): (usize, &Example), room: &mut usize) -> Block {
     let (predicate, anchor) = (example.predicate, model.anchor(number));
     let heading =
         Line::default().code(&example.design).text(format!(", {}: {}", predicate.as_str(), example.headline));
-    let mut blocks = vec![Block::Heading { order: 3, line: heading, id: Some(anchor.clone()) }];
-    blocks.push(Block::Paragraph(
+    let mut blocks = vec![Block::Paragraph(
         Line::from_text(format!("{}. ", capital(predicate.meaning()))).text(facts(model, example)),
-    ));
+    )];
     let account = example.why.as_deref().or(example.what_happened.as_deref());
     blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
-    let (svg, caption) =
-        (example.svg.clone(), Line::from_text(format!("{}: the run, to scale.", example.headline)));
-    blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
+    if example.svg.len() <= *room {
+        *room -= example.svg.len();
+        let caption = Line::from_text(format!("{}: the run, to scale.", example.headline));
+        let panels = vec![(String::new(), example.svg.clone())];
+        blocks.push(Block::Figure(Figure { name: anchor.clone(), panels, is_foreign: true, caption }));
+    } else {
+        blocks.push(Block::Paragraph(
+            Line::from_text("This page has no room for the picture: the second command below draws it with ")
+                .code("--timeline run.html")
+                .text("."),
+        ));
+    }
     let sentence = |it: &doublehold_sweeps::records::TimedSentence| {
         Line::default().strong(&it.at).text(format!(" {}", it.words))
     };
-    blocks.push(Block::Details {
-        summary: Line::from_text("Step by step"),
-        blocks: vec![Block::List(example.sentences.iter().map(sentence).collect())],
-    });
+    blocks.push(Block::details(
+        Line::from_text("Step by step"),
+        vec![Block::List(example.sentences.iter().map(sentence).collect())],
+    ));
     blocks.push(Block::Code(format!("{}\n{}", example.replay, example.run)));
-    blocks.push(Block::Details {
-        summary: Line::from_text("The scenario's file"),
-        blocks: vec![Block::Code(example.scenario.clone())],
-    });
-    blocks
+    blocks.push(Block::details(
+        Line::from_text("The scenario's file"),
+        vec![Block::Code(example.scenario.clone())],
+    ));
+    Block::Details { summary: heading, id: Some(anchor), blocks }
 }
 
 /// Where it is from, how sure it is, how small it was made.

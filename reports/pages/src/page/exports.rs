@@ -11,7 +11,7 @@ use super::rates::{Figures, Rate};
 use super::rounding::round_value;
 
 /// The version of both formats.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Export<'a> {
@@ -61,7 +61,7 @@ struct RateExport {
     low: Option<f64>,
     high: Option<f64>,
     plain_runs: Option<f64>,
-    rank: Option<usize>,
+    letters: Option<String>,
     why: Option<String>,
 }
 
@@ -93,7 +93,7 @@ fn cell<'a>(model: &'a PageModel<'_>, figures: &'a Figures) -> CellExport<'a> {
         design: model.name(figures.design),
         at: axes.map(|(axis, place)| (axis.key.as_str(), axis.values[*place].as_str())).collect(),
         figures,
-        rates: rates.map(|(of, it)| (*of, rate(it, model.rank(figures, *of)))).collect(),
+        rates: rates.map(|(of, it)| (*of, rate(it, letters(model, figures, *of)))).collect(),
     }
 }
 
@@ -111,7 +111,15 @@ impl Serialize for Distribution {
     }
 }
 
-fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
+/// The letters of a cell, which has none at a point without tables.
+fn letters(model: &PageModel<'_>, figures: &Figures, predicate: Predicate) -> Option<String> {
+    let point = figures.cell / model.results.header.designs.len().max(1) as u64;
+    let of_point = model.points_shown().contains(&point).then(|| model.letters(point, predicate));
+    let place = model.at(point).position(|cell| cell.cell == figures.cell);
+    of_point.zip(place).and_then(|(letters, place)| letters[place].clone())
+}
+
+fn rate(rate: &Rate, letters: Option<String>) -> RateExport {
     let estimate = rate.per_run.as_ref().ok();
     RateExport {
         violated: rate.violated,
@@ -121,7 +129,7 @@ fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
         low: rate.high().map(|_| round_value(rate.low())),
         high: rate.high().map(round_value),
         plain_runs: estimate.map(|it| round_value(it.plain_runs)),
-        rank,
+        letters,
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }
 }
@@ -168,13 +176,12 @@ const OF_CELL: [Column<Figures>; 10] = [
 ];
 
 /// Of each predicate.
-const OF_RATE: [Column<RateExport>; 6] = [
+const OF_RATE: [Column<RateExport>; 5] = [
     ("violated", |it| Some(it.violated as f64)),
     ("undecided", |it| Some(it.undecided as f64)),
     ("rate", |it| it.rate),
     ("low", |it| it.low),
     ("high", |it| it.high),
-    ("rank", |it| it.rank.map(|rank| rank as f64)),
 ];
 
 /// Of how long two clients held the lock.
@@ -190,7 +197,8 @@ const OVERLAPPING: [Predicate; 2] = [Predicate::P1, Predicate::P2];
 fn heading(axes: &[&str]) -> Vec<String> {
     let first = ["study", "cell", "design"].into_iter().chain(axes.iter().copied());
     let whole = OF_CELL.map(|(name, _)| name);
-    let rates = Predicate::ALL.into_iter().flat_map(|of| OF_RATE.map(|(name, _)| format!("{of}_{name}")));
+    let of_rate = || OF_RATE.into_iter().map(|(name, _)| name).chain(["letters"]);
+    let rates = Predicate::ALL.into_iter().flat_map(|of| of_rate().map(move |name| format!("{of}_{name}")));
     let overlaps = OVERLAPPING.into_iter().flat_map(|of| OF_OVERLAPS.map(|(name, _)| format!("{of}_{name}")));
     first.chain(whole).map(str::to_owned).chain(rates).chain(overlaps).collect()
 }
@@ -199,18 +207,19 @@ fn record(model: &PageModel<'_>, figures: &Figures, axes: &[&str]) -> Vec<String
     let cell = cell(model, figures);
     let at = axes.iter().map(|axis| cell.at.get(axis).map_or(String::new(), |value| (*value).to_owned()));
     let whole = OF_CELL.map(|(_, of)| of(figures));
+    let text = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
     let rates = Predicate::ALL.into_iter().flat_map(|it| {
         let rate = cell.rates.get(&it);
-        OF_RATE.map(|(_, of)| rate.and_then(of))
+        let letters = rate.and_then(|rate| rate.letters.clone()).unwrap_or_default();
+        OF_RATE.into_iter().map(move |(_, of)| text(rate.and_then(of))).chain([letters])
     });
     let overlaps = OVERLAPPING.into_iter().flat_map(|it| {
         let overlaps = figures.overlaps.get(&it);
         OF_OVERLAPS.map(|(_, of)| overlaps.and_then(of))
     });
-    let numbers = whole.into_iter().chain(rates).chain(overlaps);
+    let numbers = whole.into_iter().map(text).chain(rates).chain(overlaps.map(text));
     let first = [model.results.header.study.clone(), figures.cell.to_string(), cell.design.to_owned()];
-    let text = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
-    first.into_iter().chain(at).chain(numbers.map(text)).collect()
+    first.into_iter().chain(at).chain(numbers).collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(crate) fn html(document: &Document) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
                 title { (document.title) }
-                style { (PreEscaped(properties(OF_SWEEP))) (PreEscaped(STYLE)) }
+                style { (PreEscaped(colours())) (PreEscaped(STYLE)) }
             }
             body {
                 main {
@@ -45,17 +45,39 @@ pub(crate) fn html(document: &Document) -> String {
     page.into_string()
 }
 
+/// The colours of the page on white and in the dark.
+fn colours() -> String {
+    let light = properties(OF_SWEEP.map(|(name, light, _)| (name, light)));
+    let dark = properties(OF_SWEEP.map(|(name, _, dark)| (name, dark)));
+    format!("{light}@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n")
+}
+
 fn render_block(block: &Block) -> Markup {
     match block {
         Block::Heading { order, line, id } => heading(*order, line, id.as_deref()),
         Block::Paragraph(line) => html! { p { (render_line(line)) } },
         Block::Note(lines) => html! { div.note { @for line in lines { p { (render_line(line)) } } } },
+        Block::Answer { lead, outcomes, sentences } => html! {
+            div #answer {
+                p { (render_line(lead)) }
+                ul { @for line in outcomes { li { (render_line(line)) } } }
+                @for line in sentences { p { (render_line(line)) } }
+            }
+        },
+        Block::Contents(links) => html! {
+            nav aria-label="Contents" {
+                @for (words, id) in links { a href={ "#" (id) } { (words) } " " }
+            }
+        },
         Block::List(lines) => html! { ul { @for line in lines { li { (render_line(line)) } } } },
         Block::Table(table) => render_table(table),
         Block::Figure(figure) => render_figure(figure),
         Block::Code(text) => html! { pre { code { (text) } } },
-        Block::Details { summary, blocks } => html! {
-            details { summary { (render_line(summary)) } @for block in blocks { (render_block(block)) } }
+        Block::Details { summary, id, blocks } => html! {
+            details id=[id.as_deref()] {
+                summary { (render_line(summary)) }
+                @for block in blocks { (render_block(block)) }
+            }
         },
     }
 }
@@ -90,6 +112,8 @@ fn bind_units(text: &str) -> String {
 
 fn render_table(table: &Table) -> Markup {
     let class = |column: usize| (column >= table.words).then_some("n");
+    // On a telephone each cell has the heading of its column before it.
+    let label = |column: usize| table.head.get(column).map(|entry| entry.words());
     html! {
         div.wide {
             table {
@@ -97,7 +121,9 @@ fn render_table(table: &Table) -> Markup {
                     th class=[class(column)] title=[entry.title.as_ref()] scope="col" { (render_entry(entry)) }
                 } } }
                 tbody { @for row in &table.rows { tr { @for (column, entry) in row.iter().enumerate() {
-                    td class=[class(column)] title=[entry.title.as_ref()] { (render_entry(entry)) }
+                    td class=[class(column)] title=[entry.title.as_ref()] data-label=[label(column)] {
+                        div { (render_entry(entry)) }
+                    }
                 } } } }
             }
         }
@@ -116,12 +142,18 @@ fn render_figure(figure: &Figure) -> Markup {
     html! {
         figure {
             @if figure.is_foreign {
-                div.wide {
-                    img alt=(figure.caption.words())
-                        src={ "data:image/svg+xml;base64," (STANDARD.encode(&figure.svg)) };
+                div.wide tabindex="0" {
+                    @for (_, svg) in &figure.panels {
+                        img alt=(figure.caption.words())
+                            src={ "data:image/svg+xml;base64," (STANDARD.encode(svg)) };
+                    }
                 }
             } @else {
-                div.wide role="img" aria-label=(figure.caption.words()) { (PreEscaped(&figure.svg)) }
+                div.panels {
+                    @for (name, svg) in &figure.panels {
+                        div role="img" aria-label={ (name) ": " (figure.caption.words()) } { (PreEscaped(svg)) }
+                    }
+                }
             }
             figcaption { (render_line(&figure.caption)) }
         }
@@ -142,19 +174,26 @@ mod tests {
         let figure = |is_foreign: bool| {
             // A picture of ours has its words escaped where it is drawn.
             let svg = if is_foreign { FOREIGN } else { "<svg/>" }.to_owned();
-            Block::Figure(Figure { name: FOREIGN.to_owned(), svg, is_foreign, caption: line() })
+            let panels = vec![(FOREIGN.to_owned(), svg)];
+            Block::Figure(Figure { name: FOREIGN.to_owned(), panels, is_foreign, caption: line() })
         };
         let headings =
             (1..=4).map(|order| Block::Heading { order, line: line(), id: Some(FOREIGN.to_owned()) });
         let others = [
             Block::Paragraph(line()),
             Block::Note(vec![line()]),
+            Block::Answer { lead: line(), outcomes: vec![line()], sentences: vec![line()] },
+            Block::Contents(vec![(FOREIGN.to_owned(), FOREIGN.to_owned())]),
             Block::List(vec![line()]),
             Block::Table(Table { head: vec![entry()], rows: vec![vec![entry()]], words: 1 }),
             figure(true),
             figure(false),
             Block::Code(FOREIGN.to_owned()),
-            Block::Details { summary: line(), blocks: vec![Block::Paragraph(line())] },
+            Block::Details {
+                summary: line(),
+                id: Some(FOREIGN.to_owned()),
+                blocks: vec![Block::Paragraph(line())],
+            },
         ];
         let blocks = headings.chain(others).collect();
         let page = html(&Document { title: FOREIGN.to_owned(), blocks });

@@ -20,6 +20,14 @@ fn add(text: &mut String, block: &Block) {
             let lines: Vec<String> = lines.iter().map(|line| format!("> {}\n", render_line(line))).collect();
             *text += &(lines.join(">\n") + "\n");
         }
+        Block::Answer { lead, outcomes, sentences } => {
+            *text += &format!("{}\n\n", render_line(lead));
+            outcomes.iter().for_each(|line| *text += &format!("- {}\n", render_line(line)));
+            text.push('\n');
+            sentences.iter().for_each(|line| *text += &format!("{}\n\n", render_line(line)));
+        }
+        // Wikis and merge requests make one of their own.
+        Block::Contents(_) => {}
         Block::List(lines) => {
             lines.iter().for_each(|line| *text += &format!("- {}\n", render_line(line)));
             text.push('\n');
@@ -29,7 +37,7 @@ fn add(text: &mut String, block: &Block) {
             *text += &format!("*Picture `{name}`: {}*\n\n", render_line(caption));
         }
         Block::Code(code) => *text += &fence_text(code),
-        Block::Details { summary, blocks } => {
+        Block::Details { summary, blocks, .. } => {
             *text += &format!("<details><summary>{}</summary>\n\n", escape_markdown(&summary.words()));
             blocks.iter().for_each(|block| add(text, block));
             *text += "</details>\n\n";

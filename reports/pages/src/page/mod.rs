@@ -5,43 +5,54 @@
 //! # Map, in reading order
 //!
 //! - `rates`: from sums to rates with intervals; `distribution`: of durations
-//! - `model`: all of a sweep's cells, which is best, which are told apart
+//! - `model`: all of a sweep's cells, and which are told apart; `measure`: in which unit rates are told
 //! - `document`: what a page is made of; `html` and `markdown` write it
-//! - `answer`, `assumptions`, `ranking`, `differences`, `strata`, `pictures`, `examples`, `reproduce`: what the page
-//!   says, from top to bottom
+//! - `answer`: the answer in words; `factors`, `effects`: what designs differ in, and what that does
+//! - `change`: what would change it; `causes`, `effective`: which faults rates come from, and how often these come
+//! - `sure`, `assumptions`, `tables`, `lock_table`, `differences`, `strata`, `pictures`, `examples`, `reproduce`: the
+//!   rest of it
 //! - `drift`: where a formula says that leases end
-//! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
+//! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are; `outcome`: rules in words
 //! - `exports`: all cells for other programs
-//! - `numbers`: how numbers are written
 
 mod answer;
 mod assumptions;
+mod causes;
+mod change;
 mod differences;
 mod distribution;
 mod document;
 mod drift;
+mod effective;
+mod effects;
 mod examples;
 mod exports;
+mod factors;
 mod html;
+mod lock_table;
 mod markdown;
+mod measure;
 mod model;
 mod notes;
+mod outcome;
 mod parameter;
 mod pictures;
-mod ranking;
 mod rates;
 mod reproduce;
 mod rounding;
 mod strata;
+mod sure;
+mod tables;
 mod world;
 
-use doublehold_render::layout::{align_left, widths};
+use doublehold_render::layout::{align_left, widths, wrap};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::Results;
 use doublehold_text::several;
 
 use self::document::{Block, Document, Line};
 use self::model::PageModel;
+use self::outcome::ASKED;
 
 /// A report that cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -82,12 +93,12 @@ pub struct Pages {
     pub summary: String,
 }
 
-/// Makes the report of one or more sweeps.
+/// Makes the report of one or more sweeps. Its lines for a terminal are at most so wide.
 ///
 /// # Errors
 ///
 /// If a number cannot be written, which no record can bring about.
-pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
+pub fn pages(materials: &[Material], width: usize) -> Result<Pages, PageError> {
     let model = |(part, it): (usize, _)| {
         let Material { results, examples, .. }: &Material = it;
         PageModel::new(part, results, examples)
@@ -100,13 +111,12 @@ pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
         document.blocks.extend(part(model, &of_part));
         notes.extend(of_part);
     }
-    document.blocks.extend(reproduce::not_modelled());
     document.blocks.extend(reproduce::reproduce(&models));
     document.title = match &models[..] {
         [one] => one.results.header.question.clone(),
         _ => several(models.len() as u64, "study").replace("studys", "studies"),
     };
-    let plots = document.figures().map(|it| (it.name.clone(), it.svg.clone())).collect();
+    let plots = document.figures().into_iter().flat_map(plots_of).collect();
     Ok(Pages {
         html: html::html(&document),
         markdown: markdown::markdown(&document),
@@ -114,66 +124,130 @@ pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
         json: exports::json(&models)?,
         plots,
         notes,
-        summary: models.iter().map(summary).collect::<Vec<_>>().join("\n"),
+        summary: models.iter().map(|model| summary(model, width)).collect::<Vec<_>>().join("\n"),
     })
 }
 
+/// The pictures of a figure by their names.
+fn plots_of(figure: &document::Figure) -> Vec<(String, String)> {
+    let panels = figure.panels.iter();
+    panels.map(|(end, svg)| (format!("{}-{end}", figure.name), svg.clone())).collect()
+}
+
 fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
+    let point = model.points_shown()[0];
+    let is_grid = model.points.len() > 1;
     let mut blocks = vec![Block::heading(1, model.results.header.question.clone())];
     if !notes.is_empty() {
         blocks.push(Block::Note(notes.iter().map(Line::from_text).collect()));
     }
-    blocks.extend(answer::answer(model));
-    blocks.push(Block::heading(2, "Assumptions"));
-    blocks.extend(assumptions::assumptions(model));
+    blocks.push(answer::answer(model));
+    let mut grid = pictures::grid_pictures(model);
+    if is_grid && !grid.is_empty() {
+        blocks.push(grid.remove(0));
+    } else {
+        blocks.push(pictures::first_picture(model, point));
+    }
+    if !is_grid {
+        blocks.extend(lock_table::lock_table(model, point));
+    }
+    blocks.push(contents(model));
+    blocks.extend(change::change(model, point));
+    blocks.extend(sure::sure(model));
+    if model.part == 0 {
+        blocks.extend(reproduce::not_modelled());
+    }
+    blocks.push(Block::anchored("All rates", anchor(model, "rates")));
     for point in model.points_shown() {
-        blocks.push(heading(model, *point));
-        blocks.extend(ranking::ranking(model, *point));
+        blocks.extend(heading(model, *point));
+        blocks.extend(tables::tables(model, *point));
         blocks.extend(differences::differences(model, *point));
         blocks.extend(strata::strata(model, *point));
-        blocks.extend(pictures::point_pictures(model, *point));
+        blocks.push(pictures::folded(model, *point, is_grid));
     }
-    let grid = pictures::grid_pictures(model);
-    if !grid.is_empty() {
-        let is_grid = model.results.header.axes.iter().any(|axis| axis.values.len() > 1);
-        blocks.push(Block::heading(2, if is_grid { "The whole grid" } else { "Safety against recovery" }));
-        blocks.extend(grid);
-    }
+    blocks.extend(grid);
+    blocks.push(Block::anchored("What was assumed", anchor(model, "assumed")));
+    blocks.extend(assumptions::assumptions(model));
     blocks.extend(examples::examples(model));
     blocks
 }
 
-fn heading(model: &PageModel<'_>, point: u64) -> Block {
-    let values = model.values_in_code(point);
-    let line = if values.0.is_empty() {
-        Line::from_text("Ranking")
-    } else {
-        Line::from_text("Ranking with ").then(values)
-    };
-    Block::Heading { order: 2, line, id: None }
+/// What links call a place of a part.
+fn anchor(model: &PageModel<'_>, place: &str) -> String {
+    format!("{place}-{}", model.part + 1)
 }
 
-/// The question, and the ranking in columns.
-fn summary(model: &PageModel<'_>) -> String {
-    let mut text = format!("{}\n", doublehold_text::clean(&model.results.header.question));
+fn contents(model: &PageModel<'_>) -> Block {
+    let mut places =
+        vec![("What would change it", "change"), ("How sure this is", "sure"), ("All rates", "rates")];
+    places.push(("What was assumed", "assumed"));
+    if !model.examples.is_empty() {
+        places.push(("Examples", "examples"));
+    }
+    let mut links: Vec<(String, String)> =
+        places.into_iter().map(|(words, place)| (words.to_owned(), anchor(model, place))).collect();
+    links.insert(2, ("What was not modelled".to_owned(), "not-modelled".to_owned()));
+    links.push(("How to make these numbers again".to_owned(), "reproduce".to_owned()));
+    Block::Contents(links)
+}
+
+/// The values of a point of a grid.
+fn heading(model: &PageModel<'_>, point: u64) -> Option<Block> {
+    let values = model.values_in_code(point);
+    let line = Line::from_text("With ").then(values.clone());
+    (!values.0.is_empty()).then_some(Block::Heading { order: 3, line, id: None })
+}
+
+/// The question, the answer and the rates in columns; where these are too wide, a design at a time.
+fn summary(model: &PageModel<'_>, width: usize) -> String {
+    let mut text = wrap(&model.results.header.question, "", "", width) + "\n";
+    if let Block::Answer { lead, outcomes, sentences } = answer::answer(model) {
+        text += &wrap(&lead.with_backticks(), "", "", width);
+        outcomes.iter().for_each(|line| text += &wrap(&line.with_backticks(), "- ", "  ", width));
+        sentences.iter().for_each(|line| text += &wrap(&line.with_backticks(), "", "", width));
+    }
     for point in model.points_shown() {
         let values = model.values(*point);
+        text += "\n";
         if !values.is_empty() {
-            text += &format!("\nwith {}\n", doublehold_text::list(&values));
+            text += &wrap(&format!("with {}", doublehold_text::list(&values)), "", "", width);
         }
-        text += &lay_out_columns(&ranking::rows(model, *point));
+        text += &lay_out(&tables::rows(model, *point), width);
     }
+    let rules = ASKED.map(|it| format!("{}: {}", it.as_str(), outcome::heading(it)));
+    text += &wrap(
+        &format!("{}. Designs that share a letter are not told apart.", rules.join("; ")),
+        "  ",
+        "  ",
+        width,
+    );
     if model.points_shown().len() < model.points.len() {
         text += &format!("and {} more points of the grid\n", model.points.len() - model.points_shown().len());
     }
     text
 }
 
-fn lay_out_columns(rows: &[Vec<String>]) -> String {
+fn lay_out(rows: &[Vec<String>], width: usize) -> String {
     let widths = widths(rows);
+    if widths.iter().map(|column| column + 2).sum::<usize>() > width {
+        return lay_out_below(rows, width);
+    }
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| align_left(cell, *width));
         format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// Each design with its rates below it, one a line.
+fn lay_out_below(rows: &[Vec<String>], width: usize) -> String {
+    let Some((head, rows)) = rows.split_first() else { return String::new() };
+    let mut text = String::new();
+    for row in rows {
+        text += &wrap(&row[0], "  ", "  ", width);
+        for (name, cell) in head.iter().zip(row).skip(1) {
+            text += &wrap(&format!("{name}: {cell}"), "    ", "      ", width);
+        }
+    }
+    text
 }

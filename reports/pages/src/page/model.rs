@@ -1,22 +1,22 @@
-//! All that a page says of one sweep, computed once: the rates of each cell, the order of designs, which are told
-//! apart.
+//! All that a page says of one sweep, computed once: the rates of each cell, and which designs are told apart.
+//!
+//! Designs stand in the order of the study everywhere: an order by rates would be a ranking, which no test supports.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_statistics::{Interval, Scale};
+use doublehold_statistics::{Interval, Scale, letters};
 use doublehold_sweeps::records::Example;
-use doublehold_sweeps::results::{Pairs, Ranking, Results};
+use doublehold_sweeps::results::{DifferingPairs, Pairs, Results};
 use doublehold_text::every;
 
 use super::document::Line;
+use super::measure::Measure;
 use super::rates::{Figures, SURE};
 
-/// By what designs are ranked.
-pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
-/// The order of columns: what is ranked by, and then the others.
-pub(crate) const COLUMNS: [Predicate; 6] = every!(Predicate: P2, P1, P4, P3, WR, LV);
+/// The order of columns: what a reader asks first, and then the others.
+pub(crate) const COLUMNS: [Predicate; 6] = every!(Predicate: P1, P2, P4, LV, P3, WR);
 /// Up to so many points of the grid, each has its tables: pairs are counted at no more.
 const POINTS_SHOWN: usize = Pairs::POINTS;
 
@@ -30,8 +30,10 @@ pub(crate) struct PageModel<'a> {
     pub(crate) cells: BTreeMap<u64, Figures>,
     /// The points of the grid that have runs, in order.
     pub(crate) points: Vec<u64>,
+    /// The unit in which rates are told.
+    pub(crate) measure: Measure,
     /// The designs that are told apart at the points that have tables.
-    apart: Ranking,
+    apart: DifferingPairs,
 }
 
 /// How two designs differ at one point.
@@ -61,8 +63,19 @@ impl<'a> PageModel<'a> {
                 cells.entry(cell).or_insert_with(|| Figures::from_results(results, cell));
             }
         }
-        let apart = results.rank_designs(limit_points(&points), &COLUMNS, SURE);
-        PageModel { results, examples, part, cells, points, apart }
+        let apart = results.tell_apart(limit_points(&points), &COLUMNS, SURE);
+        let measure = Measure::choose(&results.header);
+        PageModel { results, examples, part, cells, points, measure, apart }
+    }
+
+    /// True if random faults strike in any design.
+    pub(crate) fn has_weather(&self) -> bool {
+        self.results.header.designs.iter().any(|design| !design.weather.is_empty())
+    }
+
+    /// The pairs of designs that are told apart at a point: first the one that is violated less often.
+    pub(crate) fn pairs(&self, point: u64, predicate: Predicate) -> &[(usize, usize)] {
+        self.apart.pairs(point, predicate)
     }
 
     /// The points that have tables: all, or the first of many.
@@ -80,22 +93,50 @@ impl<'a> PageModel<'a> {
         self.cells.range(point * designs..(point + 1) * designs).map(|(_, figures)| figures)
     }
 
-    /// The cells of a point by their ranks, and within a rank in the order of the study.
-    pub(crate) fn cells_by_rank(&self, point: u64) -> Vec<&Figures> {
-        let mut cells: Vec<&Figures> = self.at(point).collect();
-        cells.sort_by_key(|cell| RANKED.map(|it| self.rank(cell, it).unwrap_or(usize::MAX)));
-        cells
+    /// True if any run of a cell decided.
+    pub(crate) fn is_known(cell: &Figures, predicate: Predicate) -> bool {
+        cell.rate(predicate).decided > 0
     }
 
-    /// The rank of a cell's design at its point; none where nothing is known of it, or where nothing is compared.
-    pub(crate) fn rank(&self, cell: &Figures, predicate: Predicate) -> Option<usize> {
-        let designs = self.results.header.designs.len().max(1) as u64;
-        self.apart.rank(cell.cell / designs, cell.design, predicate)
+    /// True if a cell's lock has no deadline that its holder could look at: then every overlap of claims is one of
+    /// valid leases.
+    pub(crate) fn has_no_deadline(&self, cell: &Figures) -> bool {
+        self.results.header.designs.get(cell.design).is_some_and(|design| design.has_no_deadline)
+    }
+
+    /// The letters of a point's cells for a predicate, in their order: two that share one are not told apart. None
+    /// where nothing is compared, or where nothing is known.
+    ///
+    /// By P2 a lock without a deadline has none: it cannot be told from one that has a deadline and looks at it by a
+    /// rule that asks for deadlines.
+    pub(crate) fn letters(&self, point: u64, predicate: Predicate) -> Vec<Option<String>> {
+        let cells: Vec<&Figures> = self.at(point).collect();
+        let compared: Vec<&Figures> =
+            cells.iter().copied().filter(|cell| self.is_compared(point, cell, predicate)).collect();
+        let place = |design: usize| compared.iter().position(|cell| cell.design == design);
+        let pairs = self.apart.pairs(point, predicate).iter();
+        let pairs: Vec<(usize, usize)> =
+            pairs.filter_map(|(one, other)| place(*one).zip(place(*other))).collect();
+        let letters = letters(compared.len(), &pairs);
+        let of_cell = |cell: &&Figures| place(cell.design).map(|place| letters[place].clone());
+        if compared.len() < 2 { vec![None; cells.len()] } else { cells.iter().map(of_cell).collect() }
+    }
+
+    fn is_compared(&self, point: u64, cell: &Figures, predicate: Predicate) -> bool {
+        let is_shown = self.points_shown().contains(&point);
+        let has_rule = predicate != Predicate::P2 || !self.has_no_deadline(cell);
+        is_shown && has_rule && PageModel::is_known(cell, predicate)
     }
 
     /// In what the rates of a predicate are told at a point: one unit for all designs.
     pub(crate) fn scale(&self, point: u64, predicate: Predicate) -> Scale {
         Scale::Share.common_scale(self.at(point).filter_map(|cell| cell.rate(predicate).size()))
+    }
+
+    /// A cell's rate and its interval in the page's unit, in words.
+    pub(crate) fn words(&self, cell: &Figures, predicate: Predicate) -> (String, String) {
+        let point = cell.cell / self.results.header.designs.len().max(1) as u64;
+        self.measure.words(&self.measure.rate(cell, predicate), self.scale(point, predicate))
     }
 
     /// The values of a point, as `key = value`.
@@ -139,14 +180,15 @@ impl<'a> PageModel<'a> {
         Some(Difference { value, interval, pairs: pairs.pairs(), undecided })
     }
 
-    /// Compares a design with another at a point that has tables; `None` if there is nothing to compare.
+    /// Compares a design with another at a point that has tables: less if it is violated less often. `None` if there is
+    /// nothing to compare.
     pub(crate) fn compare(
         &self,
         point: u64,
         (one, other): (&Figures, &Figures),
         predicate: Predicate,
     ) -> Option<Ordering> {
-        let is_known = self.rank(one, predicate).is_some() && self.rank(other, predicate).is_some();
+        let is_known = [one, other].iter().all(|cell| self.is_compared(point, cell, predicate));
         let designs = (one.design, other.design);
         let is_compared =
             self.results.is_divided() || self.results.pairs.get(point, designs, predicate).is_some();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use doublehold_history::Predicate;
 use doublehold_sweeps::records::shards;
 use doublehold_text::list;
 use doublehold_text::{group_digits, several};
@@ -36,21 +37,35 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
         });
     }
     notes.extend(quiet(material));
+    let lines = || header.designs.iter().flat_map(|design| &design.weather);
+    if lines().any(|line| line.source.starts_with("Set for this page")) {
+        let set: BTreeSet<String> = lines()
+            .filter(|line| line.source.starts_with("Set for this page"))
+            .map(|line| format!("{} every {}", line.kind, line.every))
+            .collect();
+        notes.push(format!(
+            "Rates were set for this page, without a run: {}. Sentences of the study below may speak of its own.",
+            list(&set.into_iter().collect::<Vec<_>>())
+        ));
+    }
     notes
 }
 
-/// What speaks against the word of a study that nothing goes wrong without a fault.
-fn quiet(material: &Material) -> Option<String> {
+/// What speaks against the word of a study that nothing goes wrong without a fault, by predicate.
+fn quiet(material: &Material) -> Vec<String> {
     let results = &material.results;
-    let wrong = results.cells.iter().filter(|(_, cell)| cell.fails_without_faults());
-    let designs: BTreeSet<&str> =
-        wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
-    (results.header.quiet_holds && !designs.is_empty()).then(|| {
-        format!(
-            "The study takes it for granted that nothing goes wrong without a fault (`quiet = \"holds\"`). That is not so \
-             with {}, whose few runs without a fault are counted like all others here. `quiet = \"unknown\"` with \
-             `by_weight` gives them as many as they need.",
-            list(&designs.into_iter().collect::<Vec<_>>())
-        )
-    })
+    let of_predicate = |predicate: Predicate| {
+        let wrong = results.cells.iter().filter(|(_, cell)| cell.fails_without_faults(predicate));
+        let designs: BTreeSet<&str> =
+            wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
+        (results.header.quiet_holds && !designs.is_empty()).then(|| {
+            format!(
+                "The study takes it for granted that nothing goes wrong without a fault (`quiet = \"holds\"`). Of \
+                 {predicate} that is not so with {}, whose few runs without a fault are counted for it like all others \
+                 here. `quiet = \"unknown\"` with `by_weight` gives them as many as they need.",
+                list(&designs.into_iter().collect::<Vec<_>>())
+            )
+        })
+    };
+    Predicate::ALL.into_iter().filter_map(of_predicate).collect()
 }

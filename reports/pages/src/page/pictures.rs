@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{Reason, Unsupported};
 use doublehold_sweeps::sweep::AxisHeader;
 
 use super::distribution::{Distribution, FEWEST};
 use super::document::{Block, Figure, Line};
 use super::drift;
+use super::measure::{Measure, UnitRate};
 use super::model::{COLUMNS, PageModel};
+use super::outcome;
 use super::parameter;
 use super::rates::{Figures, Rate};
 use crate::plots::{self, Bar};
@@ -20,9 +23,25 @@ const SHADED: usize = 20_000;
 /// So many of a design's cells show safety against recovery: more would cover each other.
 const DOTS: usize = 40;
 
-/// The rates of all designs at one point, and how long overlaps are there.
+/// The picture beside the answer: what is asked first, and what it costs, for as many designs as fit.
+pub(crate) fn first_picture(model: &PageModel<'_>, point: u64) -> Block {
+    forests(model, point, "first", &FIRST)
+}
+
+/// The rules of the first picture.
+const FIRST: [Predicate; 2] = [Predicate::P1, Predicate::P4];
+
+/// The rates of the other rules at one point, and how long overlaps are there.
 pub(crate) fn point_pictures(model: &PageModel<'_>, point: u64) -> Vec<Block> {
-    [Some(rates(model, point)), lengths(model, point)].into_iter().flatten().collect()
+    let others: Vec<Predicate> = COLUMNS.into_iter().filter(|it| !FIRST.contains(it)).collect();
+    [Some(forests(model, point, "others", &others)), lengths(model, point)].into_iter().flatten().collect()
+}
+
+/// The same on request; of a grid with the rules that stand first.
+pub(crate) fn folded(model: &PageModel<'_>, point: u64, is_grid: bool) -> Block {
+    let first = is_grid.then(|| first_picture(model, point));
+    let blocks = first.into_iter().chain(point_pictures(model, point)).collect();
+    Block::details(Line::from_text("Pictures of these rates, and of how long overlaps are"), blocks)
 }
 
 /// What the grid shows as a whole.
@@ -46,18 +65,34 @@ fn bar(rate: &Rate) -> Option<Bar> {
     rate.high().map(|high| Bar { value: rate.stated_rate(), low: rate.low(), high })
 }
 
+/// The same in the page's unit.
+fn told_bar(told: &UnitRate) -> Option<Bar> {
+    match told {
+        Ok(it) => Some(Bar { value: Some(it.value), low: it.interval.low, high: it.interval.high }),
+        Err(Unsupported { reason: Reason::Undecided { interval, .. }, .. }) => {
+            Some(Bar { value: None, low: interval.low, high: interval.high })
+        }
+        Err(Unsupported { at_most, .. }) => at_most.map(|high| Bar { value: None, low: 0.0, high }),
+    }
+}
+
 fn title(predicate: Predicate) -> String {
-    format!("{}, {}", predicate.as_str(), predicate.name())
+    format!("{}: {}", predicate.as_str(), outcome::heading(predicate))
 }
 
-fn figure(model: &PageModel<'_>, name: &str, svg: String, caption: Line) -> Block {
+fn figure(model: &PageModel<'_>, name: &str, panels: Vec<(String, String)>, caption: Line) -> Block {
     let name = format!("{name}-{}", model.part + 1);
-    Block::Figure(Figure { name, svg, is_foreign: false, caption })
+    Block::Figure(Figure { name, panels, is_foreign: false, caption })
 }
 
-/// The designs that plots with lines show: the first of the ranking.
+/// Panels by their numbers; the legend is the last one.
+fn number_panels(panels: Vec<String>) -> Vec<(String, String)> {
+    panels.into_iter().enumerate().map(|(number, svg)| ((number + 1).to_string(), svg)).collect()
+}
+
+/// The designs that plots with lines show: the first of the study.
 fn plotted_designs(model: &PageModel<'_>) -> Vec<usize> {
-    model.cells_by_rank(model.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
+    model.at(model.points[0]).map(|cell| cell.design).take(LINES).collect()
 }
 
 fn name_designs(model: &PageModel<'_>, designs: &[usize]) -> Vec<(usize, String)> {
@@ -70,7 +105,7 @@ fn but(model: &PageModel<'_>, designs: &[usize]) -> String {
     if designs.len() == all {
         return String::new();
     }
-    format!(" Of {all} designs, the {} that come first in the ranking are shown.", designs.len())
+    format!(" Of {all} designs, the first {} are shown.", designs.len())
 }
 
 /// Cells with these axes free, and all others at the first of their values that has runs.
@@ -103,22 +138,43 @@ fn fixed_axes(model: &PageModel<'_>, free: &[usize]) -> Line {
         .text("; the other values are in cells.csv.")
 }
 
-fn rates(model: &PageModel<'_>, point: u64) -> Block {
-    let cells = model.cells_by_rank(point);
-    let panels = COLUMNS.map(|it| (title(it), cells.iter().map(|cell| bar(&cell.rate(it))).collect()));
-    let designs = name_designs(model, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
-    let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
+/// A forest plot for each of these rules.
+fn forests(model: &PageModel<'_>, point: u64, name: &str, rules: &[Predicate]) -> Block {
+    let cells: Vec<&Figures> = model.at(point).collect();
+    let names: Vec<&str> = cells.iter().map(|cell| model.name(cell.design)).collect();
+    let shown = plots::rows_that_fit(&names).min(cells.len());
+    let panel = |predicate: &Predicate| {
+        let letters = model.letters(point, *predicate);
+        let row = |(cell, letters): (&&Figures, Option<String>)| plots::Row {
+            design: cell.design,
+            name: model.name(cell.design).to_owned(),
+            bar: told_bar(&model.measure.rate(cell, *predicate)),
+            letters: letters.unwrap_or_default(),
+        };
+        let svg = plots::forest(&plots::Forest {
+            title: title(*predicate),
+            axis: model.measure.axis().to_owned(),
+            quantity: match model.measure {
+                Measure::Months(_) => plots::Quantity::Number,
+                _ => plots::Quantity::Share,
+            },
+            rows: cells[..shown].iter().zip(letters).map(row).collect(),
+        });
+        (predicate.as_str().to_owned(), svg)
+    };
     let caption = Line::from_text(
-        "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
-         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. \
-         Of some only the ends are known, as too many runs are undecided: these have no sign between them.",
+        "Rates with 95 % intervals; an arrow ends at the most that it can be. Designs that share a letter are not told \
+         apart.",
     );
-    figure(model, &format!("rates-{}", point + 1), svg, caption)
+    let more = cells.len() - shown;
+    let caption =
+        if more == 0 { caption } else { caption.text(format!(" {more} more designs are in the tables.")) };
+    figure(model, &format!("{name}-{}", point + 1), rules.iter().map(panel).collect(), caption)
 }
 
 /// How long overlaps are, where there are any.
 fn lengths(model: &PageModel<'_>, point: u64) -> Option<Block> {
-    let cells = model.cells_by_rank(point);
+    let cells: Vec<&Figures> = model.at(point).collect();
     let shown = &cells[..cells.len().min(LINES)];
     let of = |predicate: Predicate| {
         let some = shown.iter().filter_map(|cell| Some((cell.design, cell.overlaps.get(&predicate)?)));
@@ -143,7 +199,7 @@ fn lengths(model: &PageModel<'_>, point: u64) -> Option<Block> {
          run come together, so that they are rather too narrow. Fewer than six overlaps have no line.",
     )
     .text(but(model, &designs));
-    Some(figure(model, &format!("lengths-{}", point + 1), svg, caption))
+    Some(figure(model, &format!("lengths-{}", point + 1), number_panels(svg), caption))
 }
 
 /// The predicates of which anything was seen, anywhere.
@@ -183,7 +239,7 @@ fn curves(model: &PageModel<'_>, free: usize) -> Option<Block> {
         ", with 95 % intervals. Where no number is stated there is a bar without a sign, and the line has a gap.",
     );
     let caption = caption.text(unseen_remark(model)).text(but(model, &designs));
-    Some(figure(model, "curves", plots::curves(&plot), caption))
+    Some(figure(model, "curves", number_panels(plots::curves(&plot)), caption))
 }
 
 /// An axis of a map: which of its values are drawn, and where.
@@ -259,7 +315,7 @@ fn heat(model: &PageModel<'_>, across: usize, up: usize) -> Option<Block> {
             all.len()
         ));
     }
-    Some(figure(model, "heat", plots::heat(&plot), caption))
+    Some(figure(model, "heat", number_panels(plots::heat(&plot)), caption))
 }
 
 /// What safety costs in recovery, where holders died.
@@ -302,5 +358,5 @@ fn tradeoff(model: &PageModel<'_>, along: Option<usize>) -> Option<Block> {
     let is_thinned = along.is_some_and(|axis| model.results.header.axes[axis].values.len() > DOTS);
     let thinned = if is_thinned { " Of many values only some are shown." } else { "" };
     let caption = caption.text(thinned).text(but(model, &designs)).then(fixed_axes(model, &free));
-    Some(figure(model, "tradeoff", plots::tradeoff(&plot), caption))
+    Some(figure(model, "tradeoff", number_panels(plots::tradeoff(&plot)), caption))
 }

@@ -26,7 +26,7 @@ const NOT_MODELLED: &[&str] = &[
 
 pub(crate) fn not_modelled() -> Vec<Block> {
     vec![
-        Block::heading(2, "What was not modelled"),
+        Block::anchored("What was not modelled", "not-modelled"),
         Block::List(NOT_MODELLED.iter().copied().map(Line::from_text).collect()),
     ]
 }
@@ -44,7 +44,7 @@ fn sweep(header: &StudyHeader) -> String {
 
 pub(crate) fn reproduce(models: &[PageModel<'_>]) -> Vec<Block> {
     let mut blocks = vec![
-        Block::heading(2, "How to make these numbers again"),
+        Block::anchored("How to make these numbers again", "reproduce"),
         Block::text(
             "With the same version of doublehold, any machine and any number of threads come to the same records and the \
              same page. A study that does not come with the program is named by its file, which is below; weathers and \
@@ -57,10 +57,8 @@ pub(crate) fn reproduce(models: &[PageModel<'_>]) -> Vec<Block> {
     blocks.push(Block::Code(sweeps.chain([report]).collect::<Vec<_>>().join("\n")));
     blocks.extend(models.iter().map(|model| {
         let header = &model.results.header;
-        Block::Details {
-            summary: Line::from_text("The study's file, ").code(format!("{}.toml", header.study)),
-            blocks: vec![Block::Code(header.text.clone())],
-        }
+        let summary = Line::from_text("The study's file, ").code(format!("{}.toml", header.study));
+        Block::details(summary, vec![Block::Code(header.text.clone())])
     }));
     blocks
 }

@@ -30,10 +30,9 @@ pub(crate) fn strata(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     if !model.results.is_divided() {
         return Vec::new();
     }
-    let cells = model.cells_by_rank(point);
+    let cells: Vec<&Figures> = model.at(point).collect();
     let quiet = quiet(model, &cells);
     let mut blocks = vec![
-        Block::heading(3, "Rare faults: how the rates come about"),
         Block::text(format!(
             "With these rates of faults nearly all runs see none, and counting runs would show nothing. So runs are \
              divided by how many faults of each kind they have, into {}. How likely a run is to be of each is known \
@@ -50,11 +49,11 @@ pub(crate) fn strata(model: &PageModel<'_>, point: u64) -> Vec<Block> {
         blocks.push(Block::List(refusals));
     }
     blocks.push(Block::text(SELECTED));
-    blocks.extend(cells.iter().map(|cell| Block::Details {
-        summary: Line::from_text("The strata of ").code(model.name(cell.design)),
-        blocks: vec![Block::Table(table(model, cell))],
+    blocks.extend(cells.iter().map(|cell| {
+        let summary = Line::from_text("The strata of ").code(model.name(cell.design));
+        Block::details(summary, vec![Block::Table(table(model, cell))])
     }));
-    blocks
+    vec![Block::details(Line::from_text("Rare faults: how the rates come about"), blocks)]
 }
 
 /// What the word that runs without a fault hold rests on.

@@ -64,6 +64,11 @@ fn at(file: &Table, path: &[&str]) -> String {
     value.flatten().map(words).unwrap_or_default()
 }
 
+/// True if a world's weather claims that its rates are those of the field.
+pub(crate) fn claims_field(text: &str) -> bool {
+    text.parse::<Table>().is_ok_and(|file| at(&file, &["weather", "claims"]) == "field")
+}
+
 /// Which part of its lease a lock gives up for clocks that run at different rates.
 pub(crate) fn drift_allowance(text: &str) -> Option<f64> {
     let file = text.parse::<Table>().ok()?;

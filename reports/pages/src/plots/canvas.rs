@@ -6,10 +6,13 @@ pub(super) use doublehold_render::palette::{INK, PAPER as WHITE};
 
 use crate::figure::paper::{Align, Box2, Paper, number};
 
-/// How wide plots are, in pixels of the page.
-pub(super) const WIDTH: f64 = 1_060.0;
-/// The size of text, which is the height of its line, likewise.
-pub(super) const TEXT: f64 = 13.0;
+/// How wide a panel is, in pixels of the page: two stand side by side on a screen, and one fills a telephone.
+pub(super) const WIDTH: f64 = 460.0;
+/// The size of text, which is the height of its line, likewise. On a telephone, which shows a panel at seven tenths,
+/// the letters of the smallest text, [`SMALL`], are nine pixels high.
+pub(super) const TEXT: f64 = 17.0;
+/// The size of the smallest text.
+pub(super) const SMALL: f64 = 16.0;
 /// Heights of a line for one of its font.
 const LINE: f64 = 1.24;
 
@@ -100,10 +103,6 @@ impl Canvas {
     /// What lies between two lines, so light that others show through.
     pub(super) fn band(&mut self, outline: &[Spot], look: Look) {
         self.paper.path(outline, &format!("fill=\"{}\" opacity=\"0.13\"", look.colour()));
-    }
-
-    pub(super) fn text(&mut self, text: &str, at: Spot, side: Side) {
-        self.write(text, at, side, (TEXT, INK));
     }
 
     pub(super) fn write(&mut self, text: &str, at: Spot, side: Side, font: (f64, &str)) {
@@ -217,7 +216,9 @@ mod tests {
 
     #[test]
     fn text_stays_text_and_is_escaped() {
-        let svg = draw((100.0, 50.0), |canvas| canvas.text("a <b> & \"c\"", (10.0, 10.0), Side::Right));
+        let svg = draw((100.0, 50.0), |canvas| {
+            canvas.write("a <b> & \"c\"", (10.0, 10.0), Side::Right, (TEXT, INK));
+        });
         assert!(svg.contains("a &lt;b&gt; &amp; &quot;c&quot;"), "{svg}");
         assert!(svg.contains("viewBox=\"0 0 100 50\" width=\"100\" height=\"50\""), "{svg}");
     }

@@ -41,7 +41,7 @@ pub(crate) enum Values {
 /// More points than this, and signs would hide the line.
 const SIGNS: usize = 40;
 
-pub(crate) fn curves(plot: &Curves) -> String {
+pub(crate) fn curves(plot: &Curves) -> Vec<String> {
     let across = match &plot.values {
         Values::Numbers(numbers, quantity) => Scale::around(numbers, *quantity),
         Values::Words(words) => Scale::words_of(words),
@@ -67,7 +67,6 @@ pub(crate) fn curves(plot: &Curves) -> String {
         below: &plot.parameter,
         left: "share of runs",
         legend: &plot.designs,
-        beside: 2,
         draw: if is_words { signs } else { line },
     };
     panels(&all, &style)

@@ -1,81 +1,93 @@
-//! Rates of designs with their intervals, a panel for each predicate, on axes of powers of ten.
+//! Rates of designs under one rule, with their intervals, on an axis of powers of ten.
 //!
 //! Zero has no place on such an axis: if nothing was seen, an arrow comes from the left edge and ends at the bound. If
-//! only the ends are known, nothing stands between them.
+//! only the ends are known, nothing stands between them. Beside each stand its letters: designs that share one are not
+//! told apart.
 
 use super::Bar;
-use super::canvas::{Canvas, FAINT, GREY, Look, Side, TEXT, WIDTH, draw};
+use super::canvas::{Canvas, FAINT, GREY, INK, Look, SMALL, Side, TEXT, WIDTH, draw};
 use super::frame::Field;
 use super::scale::{Quantity, Scale};
 
 /// What the plot shows.
 pub(crate) struct Forest {
-    /// The designs' names, from top to bottom, with their numbers in the study.
-    pub(crate) designs: Vec<(usize, String)>,
-    /// The panels: a title, and a rate for each design, if it is known.
-    pub(crate) panels: Vec<(String, Vec<Option<Bar>>)>,
+    /// What is counted.
+    pub(crate) title: String,
+    /// In what.
+    pub(crate) axis: String,
+    pub(crate) quantity: Quantity,
+    /// From top to bottom.
+    pub(crate) rows: Vec<Row>,
 }
 
-const ROW: f64 = 26.0;
-const ACROSS: usize = 3;
+/// A design.
+pub(crate) struct Row {
+    /// Its number in the study.
+    pub(crate) design: usize,
+    pub(crate) name: String,
+    /// Its rate, if it is known.
+    pub(crate) bar: Option<Bar>,
+    /// Its letters; empty where nothing is compared.
+    pub(crate) letters: String,
+}
+
+/// Names that are longer stand above their bars.
+const BESIDE: usize = 24;
+const LETTER: f64 = 8.0;
+const LINE: f64 = 22.0;
+const BELOW: f64 = 64.0;
+const ABOVE: f64 = 32.0;
+
+/// So many rows fit into a picture that ends above the fold of a screen.
+pub(crate) fn rows_that_fit(names: &[&str]) -> usize {
+    const TALLEST: f64 = 490.0;
+    ((TALLEST - ABOVE - BELOW) / height_of_row(is_beside(names.iter().copied()))) as usize
+}
+
+fn is_beside<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    names.all(|name| name.chars().count() <= BESIDE)
+}
+
+fn height_of_row(is_beside: bool) -> f64 {
+    if is_beside { LINE } else { LINE + 13.0 }
+}
 
 /// Draws it.
 pub(crate) fn forest(plot: &Forest) -> String {
-    let names = plot.designs.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
-    let left = (names.min(34) as f64 * 7.6 + 24.0).max(60.0);
-    let rows = plot.panels.len().div_ceil(ACROSS).max(1);
-    let height = plot.designs.len().max(1) as f64 * ROW;
-    let each = height + 84.0;
-    let bars = plot.panels.iter().flat_map(|(_, bars)| bars).flatten();
-    let ends = bars.flat_map(Bar::places).filter(|place| *place > 0.0);
-    let scale = Scale::log(ends, Quantity::Share);
-    let across = plot.panels.len().min(ACROSS) as f64;
-    let wide = (WIDTH - left - 16.0) / across;
-    draw((WIDTH, each * rows as f64 + 6.0), |canvas| {
-        for (number, (title, bars)) in plot.panels.iter().enumerate() {
-            let (row, column) = (number / ACROSS, number % ACROSS);
-            let (x, top) = (left + wide * column as f64, each * row as f64 + 30.0);
-            let field = Field { left: x, top, right: x + wide - 44.0, bottom: top + height };
-            panel(canvas, &field, &scale, (title, bars), plot);
-            if column == 0 {
-                names_of(canvas, &field, plot);
+    let names = || plot.rows.iter().map(|row| row.name.as_str());
+    let is_beside = is_beside(names());
+    let longest = names().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
+    let left = if is_beside { longest * LETTER + 14.0 } else { 30.0 };
+    let letters = plot.rows.iter().map(|row| row.letters.chars().count()).max().unwrap_or(0) as f64;
+    let height = height_of_row(is_beside);
+    let bottom = ABOVE + height * plot.rows.len().max(1) as f64;
+    let ends = plot.rows.iter().filter_map(|row| row.bar.as_ref()).flat_map(Bar::places);
+    let scale = Scale::log(ends.filter(|place| *place > 0.0), plot.quantity);
+    draw((WIDTH, bottom + BELOW), |canvas| {
+        let right = WIDTH - 16.0 - letters * LETTER;
+        let field = Field { left, top: ABOVE, right, bottom };
+        canvas.write(&plot.title, (10.0, 14.0), Side::Right, (TEXT + 1.0, INK));
+        field.axis_below(canvas, &scale, 4, &plot.axis);
+        for (place, row) in plot.rows.iter().enumerate() {
+            let top = field.top + height * place as f64;
+            let y = if is_beside { top + height / 2.0 } else { top + height - 9.0 };
+            match is_beside {
+                true => canvas.write(&row.name, (left - 8.0, y), Side::Left, (SMALL, INK)),
+                false => canvas.write(&row.name, (10.0, top + 11.0), Side::Right, (SMALL, INK)),
             }
+            canvas.line(&[(field.left, y), (field.right, y)], FAINT, 0.5);
+            draw_bar(canvas, &field, &scale, (row, y));
+            canvas.write(&row.letters, (right + 10.0, y), Side::Right, (SMALL, GREY));
         }
     })
 }
 
-fn names_of(canvas: &mut Canvas, field: &Field, plot: &Forest) {
-    for (place, (_, name)) in plot.designs.iter().enumerate() {
-        let y = row(field, place);
-        let short: String = name.chars().take(34).collect();
-        canvas.text(&short, (field.left - 10.0, y), Side::Left);
-    }
-}
-
-fn row(field: &Field, place: usize) -> f64 {
-    field.top + ROW * (place as f64 + 0.5)
-}
-
-fn panel(
-    canvas: &mut Canvas,
-    field: &Field,
-    scale: &Scale,
-    (title, bars): (&str, &[Option<Bar>]),
-    plot: &Forest,
-) {
-    field.title(canvas, title);
-    for place in 0..plot.designs.len() {
-        let y = row(field, place);
-        canvas.line(&[(field.left, y), (field.right, y)], FAINT, 0.5);
-    }
-    field.axis_below(canvas, scale, 4, "share of runs");
-    for (place, (bar, (design, _))) in bars.iter().zip(&plot.designs).enumerate() {
-        let (y, look) = (row(field, place), Look::new(*design));
-        match bar {
-            Some(bar) if bar.low > 0.0 => interval(canvas, field, scale, (bar, y), look),
-            Some(bar) => draw_bound(canvas, field, scale, (bar.high, y), look),
-            None => canvas.write("not decided", (field.left + 6.0, y), Side::Right, (TEXT - 2.0, GREY)),
-        }
+fn draw_bar(canvas: &mut Canvas, field: &Field, scale: &Scale, (row, y): (&Row, f64)) {
+    let look = Look::new(row.design);
+    match &row.bar {
+        Some(bar) if bar.low > 0.0 => interval(canvas, field, scale, (bar, y), look),
+        Some(bar) => draw_bound(canvas, field, scale, (bar.high, y), look),
+        None => canvas.write("not decided", (field.left + 6.0, y), Side::Right, (SMALL, GREY)),
     }
 }
 

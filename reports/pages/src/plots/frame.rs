@@ -1,6 +1,6 @@
 //! A panel: a field with axes, ticks and their words.
 
-use super::canvas::{Canvas, FAINT, GREY, INK, Side, Spot, TEXT};
+use super::canvas::{Canvas, FAINT, GREY, INK, SMALL, Side, Spot, TEXT};
 use super::scale::Scale;
 
 /// A field on the sheet.
@@ -30,7 +30,7 @@ impl Field {
             if let Some(words) = words {
                 canvas.line(&[(x, self.top), (x, self.bottom)], FAINT, 1.0);
                 canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], INK, 1.0);
-                canvas.write(&words, (x, self.bottom + 7.0), Side::Below, (TEXT - 1.5, INK));
+                canvas.write(&words, (x, self.bottom + 8.0), Side::Below, (SMALL, INK));
             } else {
                 canvas.line(&[(x, self.bottom), (x, self.bottom + 2.0)], INK, 1.0);
             }
@@ -38,7 +38,7 @@ impl Field {
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], INK, 1.0);
         if !label.is_empty() {
             let middle = f64::midpoint(self.left, self.right);
-            canvas.write(label, (middle, self.bottom + 25.0), Side::Below, (TEXT - 0.5, GREY));
+            canvas.write(label, (middle, self.bottom + 30.0), Side::Below, (SMALL, GREY));
         }
     }
 
@@ -49,7 +49,7 @@ impl Field {
             if let Some(words) = words {
                 canvas.line(&[(self.left, y), (self.right, y)], FAINT, 1.0);
                 canvas.line(&[(self.left - 4.0, y), (self.left, y)], INK, 1.0);
-                canvas.write(&words, (self.left - 7.0, y), Side::Left, (TEXT - 1.5, INK));
+                canvas.write(&words, (self.left - 7.0, y), Side::Left, (SMALL, INK));
             } else {
                 canvas.line(&[(self.left - 2.0, y), (self.left, y)], INK, 1.0);
             }

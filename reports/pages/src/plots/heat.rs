@@ -7,7 +7,7 @@
 use doublehold_render::palette::sweep::{RATES as SHADES, UNKNOWN};
 use doublehold_text::{end, is_small, power, share};
 
-use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WHITE, WIDTH, draw};
+use super::canvas::{Canvas, GREY, INK, SMALL, Side, Spot, WHITE, WIDTH, draw};
 use super::frame::Field;
 
 /// Rates over two parameters.
@@ -34,32 +34,27 @@ pub(crate) struct Reference {
     pub(crate) places: Vec<(f64, f64)>,
 }
 
-const LEGEND: f64 = 170.0;
-const LEFT: f64 = 92.0;
+const LEFT: f64 = 100.0;
 const FIELD: f64 = 300.0;
 
-pub(crate) fn heat(plot: &Heat) -> String {
+/// Draws each field as a picture of its own, and the legend as the last one.
+pub(crate) fn heat(plot: &Heat) -> Vec<String> {
     let (columns, rows) = (plot.across.1.len().max(1), plot.up.1.len().max(1));
     let shades = Shades::from_rates(plot.fields.iter().flat_map(|shaded| &shaded.rates).flatten().copied());
-    let height = (rows as f64 * 30.0).clamp(60.0, FIELD);
-    let beside = plot.fields.len().clamp(1, 2);
-    let each = height + 96.0;
-    let wide = (WIDTH - LEGEND) / 2.0;
-    let tall = (each * plot.fields.len().div_ceil(beside) as f64).max(300.0);
-    draw((WIDTH, tall), |canvas| {
-        for (number, Shaded { title, rates, line }) in plot.fields.iter().enumerate() {
-            let (left, top) =
-                ((number % beside) as f64 * wide + LEFT, (number / beside) as f64 * each + 34.0);
-            let field = Field { left, top, right: left + wide - LEFT - 22.0, bottom: top + height };
-            let grid = Grid { field, columns, rows };
+    let height = (rows as f64 * 32.0).clamp(64.0, FIELD);
+    let field = |Shaded { title, rates, line }: &Shaded| {
+        draw((WIDTH, height + 106.0), |canvas| {
+            let field = Field { left: LEFT, top: 34.0, right: WIDTH - 12.0, bottom: 34.0 + height };
+            let grid = Grid { field, columns, rows: plot.up.1.len().max(1) };
             field.title(canvas, title);
             grid.shade(canvas, rates, &shades);
             grid.frontier(canvas, rates);
             line.iter().for_each(|line| grid.reference(canvas, line));
             grid.axes(canvas, plot);
-        }
-        shades.legend(canvas);
-    })
+        })
+    };
+    let legend = draw((WIDTH, SHADES.len() as f64 * 24.0 + 90.0), |canvas| shades.legend(canvas));
+    plot.fields.iter().map(field).chain([legend]).collect()
 }
 
 /// Cells of equal size in a field.
@@ -100,7 +95,7 @@ impl Grid {
                 column += alike.len();
             }
         }
-        if self.width() >= 26.0 && self.height() >= 14.0 {
+        if self.width() >= 34.0 && self.height() >= 18.0 {
             self.numbers(canvas, rates, shades);
         }
     }
@@ -116,7 +111,7 @@ impl Grid {
                 Some(rate) => end(rate * 100.0),
             };
             let ink = if shades.is_dark(*rate) { WHITE } else { INK };
-            canvas.write(&words, middle, Side::Centre, (TEXT - 2.5, ink));
+            canvas.write(&words, middle, Side::Centre, (SMALL, ink));
         }
     }
 
@@ -152,18 +147,18 @@ impl Grid {
         let Field { left, top, right, bottom } = self.field;
         canvas.line(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], INK, 1.0);
         let widest = plot.across.1.iter().map(|word| word.chars().count()).max().unwrap_or(1);
-        let every = ((widest as f64 * 7.0 + 8.0) / self.width()).ceil().max(1.0) as usize;
+        let every = ((widest as f64 * 7.6 + 8.0) / self.width()).ceil().max(1.0) as usize;
         for (column, word) in plot.across.1.iter().enumerate().step_by(every) {
             let (x, y) = self.corner(column as f64 + 0.5, 0.0);
-            canvas.write(word, (x, y + 6.0), Side::Below, (TEXT - 1.5, INK));
+            canvas.write(word, (x, y + 6.0), Side::Below, (SMALL, INK));
         }
-        let every = (16.0 / self.height()).ceil().max(1.0) as usize;
+        let every = (19.0 / self.height()).ceil().max(1.0) as usize;
         for (row, word) in plot.up.1.iter().enumerate().step_by(every) {
             let (x, y) = self.corner(0.0, row as f64 + 0.5);
-            canvas.write(word, (x - 6.0, y), Side::Left, (TEXT - 1.5, INK));
+            canvas.write(word, (x - 6.0, y), Side::Left, (SMALL, INK));
         }
-        let across = (f64::midpoint(left, right), bottom + 25.0);
-        canvas.write(&plot.across.0, across, Side::Below, (TEXT - 0.5, GREY));
+        let across = (f64::midpoint(left, right), bottom + 30.0);
+        canvas.write(&plot.across.0, across, Side::Below, (SMALL, GREY));
         canvas.upward(&plot.up.0, (left - LEFT + 14.0, f64::midpoint(top, bottom)));
     }
 }
@@ -237,14 +232,14 @@ impl Shades {
     }
 
     fn legend(&self, canvas: &mut Canvas) {
-        let (left, mut top) = (WIDTH - LEGEND + 20.0, 34.0);
+        let (left, mut top) = (10.0, 10.0);
         let mut row = |colour: &str, words: &str| {
             canvas.rect((left, top), (left + 22.0, top + 16.0), colour);
             let corners =
                 [(left, top), (left + 22.0, top), (left + 22.0, top + 16.0), (left, top + 16.0), (left, top)];
             canvas.line(&corners, GREY, 0.5);
-            canvas.write(words, (left + 30.0, top + 8.0), Side::Right, (TEXT - 1.5, INK));
-            top += 22.0;
+            canvas.write(words, (left + 30.0, top + 8.0), Side::Right, (SMALL, INK));
+            top += 24.0;
         };
         for shade in (0..SHADES.len()).rev() {
             row(SHADES[shade], &self.words(shade));

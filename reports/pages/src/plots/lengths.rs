@@ -29,7 +29,7 @@ pub(crate) struct DistributionCurve {
     pub(crate) steps: Vec<(f64, f64)>,
 }
 
-pub(crate) fn lengths(plot: &Lengths) -> String {
+pub(crate) fn lengths(plot: &Lengths) -> Vec<String> {
     let all = plot.panels.iter().flat_map(|(_, of)| of).flat_map(|it| &it.steps).map(|(length, _)| *length);
     let across = Scale::log(all.filter(|it| *it > 0.0), Quantity::Seconds);
     let panel = |(title, of): &(String, Vec<DistributionCurve>)| Panel {
@@ -45,7 +45,6 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         below: "length of an overlap",
         left: "share of overlaps that are no longer",
         legend: &plot.designs,
-        beside: 2,
         draw: if is_few { draw_band } else { line },
     };
     panels(&all, &style)

@@ -2,7 +2,7 @@
 //!
 //! Pure functions from numbers to a picture's text. Everything is told twice, by colour and by shape or dash, with the
 //! colours of Okabe and Ito, which people who see colours differently tell apart. Every estimate has its error bar.
-//! Legends stand beside the data, never on it.
+//! Each picture fills a telephone from side to side; legends are pictures of their own.
 //!
 //! Markup is written by [`crate::figure::paper`], as in the figure of a run. Axes are our own: rates and durations
 //! over many powers of ten, with zero in sight.
@@ -11,7 +11,7 @@
 //!
 //! - `scale`: from numbers to places on an axis, and its ticks
 //! - `canvas`: shapes, text, colours, signs
-//! - `frame`: a field with its axes; `panels`: several of them, with a legend
+//! - `frame`: a field with its axes; `panels`: several of them, each a picture, and their legend
 //! - `forest`: rates of designs; `curves`: over one parameter; `heat`: over two
 //! - `lengths`: how long overlaps are; `tradeoff`: safety against recovery
 
@@ -26,7 +26,7 @@ mod scale;
 mod tradeoff;
 
 pub(crate) use curves::{Course, Curves, Values, curves};
-pub(crate) use forest::{Forest, forest};
+pub(crate) use forest::{Forest, Row, forest, rows_that_fit};
 pub(crate) use heat::{Heat, Reference, Shaded, heat};
 pub(crate) use lengths::{DistributionCurve, Lengths, lengths};
 pub(crate) use panels::Dot;

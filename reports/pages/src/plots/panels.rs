@@ -1,9 +1,10 @@
-//! Panels with lines or points of several designs, one axis below and one to the left, and a legend beside them.
+//! Panels with lines or points of several designs, one axis below and one to the left. A
+//! legend follows them.
 
 use std::collections::BTreeMap;
 
 use super::Bar;
-use super::canvas::{Canvas, GREY, INK, Look, Side, Spot, TEXT, WIDTH, draw};
+use super::canvas::{Canvas, GREY, INK, Look, SMALL, Side, Spot, TEXT, WIDTH, draw};
 use super::frame::Field;
 use super::scale::Scale;
 
@@ -32,47 +33,39 @@ pub(super) struct Style<'a> {
     pub(super) left: &'a str,
     /// The designs, with their numbers.
     pub(super) legend: &'a [(usize, String)],
-    /// How many panels stand side by side.
-    pub(super) beside: usize,
     /// What is drawn of a line.
     pub(super) draw: fn(&mut Canvas, &Field, &Panel, &(usize, Vec<Dot>)),
 }
 
-const PANEL: f64 = 250.0;
-const LEGEND: f64 = 260.0;
-const LINE: f64 = 20.0;
+const PANEL: f64 = 270.0;
+const LINE: f64 = 22.0;
 
-pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> String {
-    let beside = style.beside.min(panels.len()).max(1);
-    let rows = panels.len().div_ceil(beside);
-    let each = PANEL + 92.0;
-    let height = (each * rows as f64).max(style.legend.len() as f64 * LINE + 50.0);
-    let wide = (WIDTH - LEGEND) / beside as f64;
-    draw((WIDTH, height), |canvas| {
-        for (number, panel) in panels.iter().enumerate() {
-            let (left, top) = ((number % beside) as f64 * wide, (number / beside) as f64 * each + 34.0);
-            let field = Field { left: left + 74.0, top, right: left + wide - 16.0, bottom: top + PANEL };
+/// Draws each panel as a picture of its own, and the legend as the last one.
+pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> Vec<String> {
+    let panel = |panel: &Panel| {
+        draw((WIDTH, PANEL + 106.0), |canvas| {
+            let field = Field { left: 86.0, top: 34.0, right: WIDTH - 14.0, bottom: 34.0 + PANEL };
             field.title(canvas, &panel.title);
             field.axis_left(canvas, &panel.up, 5);
-            field.axis_below(canvas, &panel.across, 6, style.below);
-            canvas.upward(style.left, (left + 10.0, f64::midpoint(field.top, field.bottom)));
+            field.axis_below(canvas, &panel.across, 4, style.below);
+            canvas.upward(style.left, (10.0, f64::midpoint(field.top, field.bottom)));
             for line in &panel.lines {
                 (style.draw)(canvas, &field, panel, line);
             }
-        }
-        legend(canvas, style.legend);
-    })
+        })
+    };
+    panels.iter().map(panel).chain([legend(style.legend)]).collect()
 }
 
-fn legend(canvas: &mut Canvas, designs: &[(usize, String)]) {
-    let left = WIDTH - LEGEND + 16.0;
-    for (place, (design, name)) in designs.iter().enumerate() {
-        let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::new(*design));
-        canvas.curve(&[(left, y), (left + 36.0, y)], look);
-        canvas.marker((left + 18.0, y), look);
-        let short: String = name.chars().take(32).collect();
-        canvas.write(&short, (left + 46.0, y), Side::Right, (TEXT - 1.5, INK));
-    }
+fn legend(designs: &[(usize, String)]) -> String {
+    draw((WIDTH, designs.len() as f64 * LINE + 20.0), |canvas| {
+        for (place, (design, name)) in designs.iter().enumerate() {
+            let (y, look) = (16.0 + place as f64 * LINE, Look::new(*design));
+            canvas.curve(&[(10.0, y), (50.0, y)], look);
+            canvas.marker((30.0, y), look);
+            canvas.write(name, (62.0, y), Side::Right, (SMALL, INK));
+        }
+    })
 }
 
 /// A dot's place in a field, if it has a number.

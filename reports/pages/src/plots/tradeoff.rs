@@ -2,7 +2,7 @@
 //! after its holder died.
 
 use super::Bar;
-use super::canvas::{Canvas, GREY, Look, Side, TEXT};
+use super::canvas::{Canvas, GREY, Look, SMALL, Side};
 use super::frame::Field;
 use super::panels::{Dot, Panel, Style, draw_curve, ends, panels, spot};
 use super::scale::{Quantity, Scale};
@@ -20,7 +20,7 @@ pub(crate) struct Tradeoff {
 /// More words than this would cover each other.
 const WORDS: usize = 24;
 
-pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
+pub(crate) fn tradeoff(plot: &Tradeoff) -> Vec<String> {
     let dots = || plot.lines.iter().flat_map(|(_, dots)| dots).map(|(dot, _)| dot);
     let ends = |of: fn(&Dot) -> Bar| -> Vec<f64> { dots().map(of).flat_map(|bar| bar.places()).collect() };
     let words = |(design, dots): &(usize, Vec<(Dot, String)>)| {
@@ -39,10 +39,9 @@ pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
         words: plot.lines.iter().filter(|_| is_few).map(words).collect(),
     };
     let style = Style {
-        below: "mean time until the lock was had again after its holder died",
+        below: "time to have it again after a death",
         left: &plot.left,
         legend: &plot.designs,
-        beside: 1,
         draw: line,
     };
     panels(&[panel], &style)
@@ -64,7 +63,7 @@ fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, line: &(usize, Vec<Do
         }
         if let Some(word) = words.and_then(|words| words.get(place)) {
             let at = at.unwrap_or(high);
-            canvas.write(word, (at.0 + 8.0, at.1 - 10.0), Side::Right, (TEXT - 2.5, GREY));
+            canvas.write(word, (at.0 + 8.0, at.1 - 10.0), Side::Right, (SMALL, GREY));
         }
     }
 }

@@ -39,21 +39,21 @@ impl Cell {
         Exposure { strata, unit }
     }
 
-    /// The runs of one of its strata by what a predicate came to. Where it is taken for granted that nothing goes wrong
-    /// without a fault, such runs are made all the same. Once any is known in which something does, they count as all
-    /// others do, for each predicate.
+    /// The runs of one of its strata by what a predicate came to. Where it is taken for granted that nothing goes
+    /// wrong without a fault, such runs are made all the same. Once any is known that violates this predicate, they
+    /// count for it as all others do: of the other predicates it says nothing.
     pub fn part(&self, header: &StudyHeader, row: &Batch, predicate: Predicate) -> Part {
-        if row.stratum == 0 && header.quiet_holds && !self.fails_without_faults() {
+        if row.stratum == 0 && header.quiet_holds && !self.fails_without_faults(predicate) {
             return Part::Impossible;
         }
         let count = row.count(predicate);
         Part::Counted(PartlyDecided::new(count.violated, count.undecided, row.runs))
     }
 
-    /// True if a run without a fault is known that violates anything, where such runs were made here.
-    pub fn fails_without_faults(&self) -> bool {
-        let is_violated = |quiet: &Batch| quiet.predicates.values().any(|count| count.violated > 0);
-        self.strata.get(&0).is_some_and(|quiet| self.is_refuted || is_violated(quiet))
+    /// True if a run without a fault is known that violates this predicate, where such runs were made here.
+    pub fn fails_without_faults(&self, predicate: Predicate) -> bool {
+        let is_violated = |quiet: &Batch| quiet.count(predicate).violated > 0;
+        self.strata.get(&0).is_some_and(|quiet| self.refuted.contains(&predicate) || is_violated(quiet))
     }
 }
 

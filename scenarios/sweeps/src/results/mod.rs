@@ -4,14 +4,20 @@
 //! in one pass, a batch at a time; what is kept grows with the number of cells and not with that of runs.
 
 mod estimate;
+mod other_rates;
 mod pairs;
-mod ranking;
+mod reweigh;
+mod told_apart;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+pub use other_rates::{NewRate, RateChange, RateError};
 pub use pairs::Pairs;
-pub use ranking::Ranking;
+pub use reweigh::{Factors, ReweighError};
+pub use told_apart::DifferingPairs;
+
+use doublehold_history::Predicate;
 
 use crate::records::{Records, RecordsError};
 use crate::sweep::{Batch, StudyHeader};
@@ -34,8 +40,8 @@ pub struct Results {
 pub struct Cell {
     /// The sum of its batches, by stratum; one entry if they are not divided.
     pub strata: BTreeMap<u64, Batch>,
-    /// Set if runs elsewhere have shown that this design goes wrong without a fault.
-    pub is_refuted: bool,
+    /// The predicates that runs elsewhere have shown to be violated without a fault.
+    pub refuted: BTreeSet<Predicate>,
 }
 
 impl Results {
@@ -78,11 +84,13 @@ impl Results {
         cells.saturating_sub(self.cells.len() as u64).saturating_mul(most).saturating_add(begun)
     }
 
-    /// Takes in what was seen elsewhere: runs of this design go wrong without a fault.
-    pub fn refute_quiet(&mut self, design: usize) {
+    /// Takes in what was seen elsewhere: runs of this design violate a predicate without a fault.
+    pub fn refute_quiet(&mut self, design: usize, predicate: Predicate) {
         let grid = self.header.grid();
         let of_design = self.cells.iter_mut().filter(|(cell, _)| grid.design(**cell) == design);
-        of_design.for_each(|(_, cell)| cell.is_refuted = true);
+        of_design.for_each(|(_, cell)| {
+            cell.refuted.insert(predicate);
+        });
     }
 
     /// Whether runs are divided into strata.

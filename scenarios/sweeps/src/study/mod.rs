@@ -10,7 +10,9 @@
 //! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
 //! - `read`, `grid`: from text to meaning, and what can be wrong
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - `provenance`: where a number comes from that a study sets in a weather
 //! - `check`: in which cells mistakes are looked for before the first run
+//! - [`Usage`]: grants an hour, for rates per month
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
 //! - `bundled`: the studies that come with the program
 //!
@@ -23,8 +25,10 @@ mod bundled;
 mod check;
 mod grid;
 mod parameters;
+mod provenance;
 mod read;
 mod strata;
+mod usage;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,7 +43,9 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
+use serde::{Deserialize, Serialize};
 pub use strata::Strata;
+pub use usage::{HOURS_OF_MONTH, Usage, UsageError};
 
 use crate::grid::Grid;
 
@@ -69,6 +75,8 @@ pub struct Study {
     pub budget: Option<Duration>,
     /// The first seed.
     pub seed: Seed,
+    /// The use that its report speaks of, as typed.
+    pub usage: UsageText,
     /// The file's text.
     pub text: String,
     /// What messages call the file.
@@ -77,6 +85,17 @@ pub struct Study {
     folder: PathBuf,
     /// What the study changes in every design.
     changes: Vec<Change>,
+}
+
+/// The use of a lock as a study says it; see [`Usage`]. Empty where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageText {
+    /// `200 grants an hour`.
+    #[serde(rename = "use", default, skip_serializing_if = "String::is_empty")]
+    pub grants: String,
+    /// `one in ten`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub busy: String,
 }
 
 /// A lock in a world.
@@ -204,6 +223,7 @@ impl Study {
             parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
                 .map_err(|problem| refused(&tree, problem))?;
         }
+        provenance::tell(&mut tree, &changes);
         let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
         let scenario = source.read_tree(&tree).map_err(|error| match error {
             ScenarioError::Refused { place: FilePlace::Line(line), cause, hint, .. } => {

@@ -129,6 +129,15 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
     }
 }
 
+/// The lines of the weather that a parameter is of, each by its path, with the key that it sets there: none for other
+/// parameters.
+pub(super) fn weather_keys(tree: &Item, key: &str) -> Vec<(String, String)> {
+    let parts: Vec<&str> = key.split('.').collect();
+    let ["weather", kind, rest, ..] = parts[..] else { return Vec::new() };
+    let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
+    lines.map(|(line, _)| (format!("weather.faults.{line}"), rest.to_owned())).collect()
+}
+
 /// Text of a message, with the parameter in place of the paths that it means, and of the tables that they are in.
 pub(super) fn replace_paths(tree: &Item, key: &str, mut words: String) -> String {
     let mut replace = |path: &str, typed: &str| {

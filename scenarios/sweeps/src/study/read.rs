@@ -15,12 +15,14 @@ use doublehold_scenarios::model::fault::Effect;
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 
-use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, parameters};
+use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, Usage, UsageText, check, grid, parameters};
 
 const KEYS: &[&str] = &[
     "question",
     "assumptions",
     "weather",
+    "use",
+    "busy",
     "runs",
     "precision",
     "strata",
@@ -79,12 +81,33 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
         budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
         seed: root.get("seed").map_or(Ok(Seed(1)), |field| first_seed(&field))?,
         changes: changes(&root, &designs)?,
+        usage: usage(&root)?,
         designs,
         axes,
         text: text.to_owned(),
         file: shorten(file),
         folder: folder.to_owned(),
     })
+}
+
+/// The use that a report is to speak of, as typed.
+fn usage(root: &Section<'_>) -> Result<UsageText> {
+    let words = |key| root.get(key).map_or(Ok(String::new()), |field| field.words());
+    let typed = UsageText { grants: words("use")?, busy: words("busy")? };
+    let Some(grants) = root.get("use") else {
+        let needs_use = |busy: Field<'_>| {
+            busy.problem("`busy` is given without `use`", "add `use = \"200 grants an hour\"`")
+        };
+        return root.get("busy").map_or(Ok(typed), |busy| Err(needs_use(busy)));
+    };
+    match Usage::parse(&typed.grants, &typed.busy) {
+        Ok(_) => Ok(typed),
+        Err(error) => {
+            let is_busy = error.cause.starts_with("`busy`");
+            let field = root.get("busy").filter(|_| is_busy).unwrap_or(grants);
+            Err(field.problem(error.cause, error.hint))
+        }
+    }
 }
 
 /// Small enough for the seeds of all strata to follow it.

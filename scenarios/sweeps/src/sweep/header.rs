@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::weather::RandomFault;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared};
 use doublehold_scenarios::{Scenario, format};
@@ -14,7 +15,7 @@ use super::batch::is_zero;
 use super::order::BATCH;
 use super::shard::Shard;
 use crate::grid::Grid;
-use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
+use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study, UsageText};
 
 /// The version of the records' format. In the first, shards were dealt out in turn, and nothing else was different.
 pub const FORMAT: u32 = 2;
@@ -37,6 +38,9 @@ pub struct StudyHeader {
     pub question: String,
     /// What has to be known to read the answer.
     pub assumptions: Vec<String>,
+    /// The use that a report speaks of.
+    #[serde(flatten)]
+    pub usage: UsageText,
     /// What is compared, in order.
     pub designs: Vec<DesignHeader>,
     /// What is varied, in order.
@@ -82,6 +86,9 @@ pub struct DesignHeader {
     pub strikes_for: String,
     /// Its scenario's file at the first point of the grid.
     pub world: String,
+    /// True if its grants have no deadline that a holder could look at, so that P2 is P1. Older records do not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_no_deadline: bool,
 }
 
 /// A line of a weather, in the words of its file.
@@ -164,6 +171,7 @@ impl StudyHeader {
                     .as_ref()
                     .map_or(String::new(), |it| format::duration_text(it.window)),
                 world: scenario.to_toml(),
+                has_no_deadline: has_no_deadline(&scenario),
             })
         });
         let axis = |axis: &Axis| AxisHeader { key: axis.key.clone(), values: axis.values.clone() };
@@ -174,6 +182,7 @@ impl StudyHeader {
             study: study.name.clone(),
             question: study.question.clone(),
             assumptions: study.assumptions.clone(),
+            usage: study.usage.clone(),
             designs: designs.collect::<Result<_, SweepError>>()?,
             axes: study.axes.iter().map(axis).collect(),
             strata: study.strata.as_ref().map_or_else(|| vec![BTreeMap::new()], Strata::all),
@@ -191,6 +200,12 @@ impl StudyHeader {
             text: study.text.clone(),
         })
     }
+}
+
+fn has_no_deadline(scenario: &Scenario) -> bool {
+    let known = descriptors();
+    let lock = known.iter().find(|lock| lock.name == scenario.lock.algorithm);
+    lock.is_some_and(|lock| !lock.facts(&scenario.lock.switches).deadline)
 }
 
 /// The engine of most sweeps, and of all that are older than the second one.

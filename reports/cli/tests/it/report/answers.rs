@@ -1,195 +1,159 @@
-//! What a page says of a point in words, from the runs: its answer, which designs differ, and what each stratum shows.
+//! What a page says in words, from the runs: its answer, which designs differ, and what each stratum shows.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_words, rate_words};
+use doublehold_statistics::{Interval, Reason, Scale, Unsupported, bound_words, rate_words};
 
-use crate::report::case::{COLUMNS, Case, NAMES, RANKED, Rate, many};
+use crate::report::case::{ASKED, COLUMNS, Case, NAMES, many};
 use crate::report::numbers::table;
 use crate::report::ranks::Apart;
 
-/// A number before its interval.
-fn first(words: &str) -> &str {
-    words.split(" (").next().unwrap_or(words)
+/// Two digits of a share of runs.
+fn two_digits(value: f64) -> String {
+    let words = rate_words(value, Interval { low: value * 0.9, high: value * 1.1 }, Scale::Share);
+    words.split(" (").next().expect("a number").to_owned()
 }
 
-fn runs(count: usize) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+/// A rate over cells as the answer has it; the clause of a rule alone where it has no line of its own.
+enum Sentence {
+    Line(String),
+    TooSeldom(f64),
+    NotSeen(f64),
 }
 
-/// A rate as the answer has it.
-fn words(case: &Case, cell: u64, predicate: Predicate, scale: Scale) -> String {
-    let letters = case.letters(cell, predicate);
-    let are = |wanted: char| letters.iter().filter(|it| **it == wanted).count();
-    let (violated, undecided) = (are('v'), are('?'));
-    let none = format!("none in {}", runs(letters.len() - undecided));
-    match case.rate(cell, predicate) {
-        Ok(it) => format!("{} of runs", first(&rate_words(it.value, it.interval, scale))),
-        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let range = range_words(range, interval, scale);
-            format!("{} of runs, as {undecided} are undecided", first(&range))
-        }
-        Err(Unsupported { at_most: Some(bound), .. }) => {
-            let bound = bound_words(bound, scale);
-            match (violated > 0, case.is_divided(), undecided > 0) {
-                (true, ..) => format!("{bound} of runs"),
-                (_, true, _) => format!("not seen, {bound} of runs"),
-                (_, _, true) => format!("{none}, and {undecided} undecided, so {bound}"),
-                _ => format!("{none}, so {bound}"),
-            }
-        }
-        Err(_) => "no run decided it".to_owned(),
-    }
-}
-
-/// The sentence about one predicate: the designs by rank.
-fn sentence(
-    case: &Case,
-    cells: &[u64],
-    predicate: Predicate,
-    (apart, scale): (&BTreeMap<u64, Apart>, Scale),
-) -> String {
-    let mut ranks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+fn told(case: &Case, cells: &[u64], predicate: Predicate) -> Sentence {
+    let clause = match predicate {
+        Predicate::P1 => "two clients believe that they hold the lock",
+        Predicate::P2 => "a holder is overtaken before its own deadline",
+        Predicate::P4 => "data is damaged",
+        _ => "somebody waits too long",
+    };
+    let (mut values, mut bounds, mut is_seen, mut is_unknown) = (Vec::new(), Vec::new(), false, false);
     for cell in cells {
-        if let Some(rank) = case.rank(*cell, predicate, apart) {
-            ranks.entry(rank).or_default().push(*cell);
+        is_seen |= case.letters(*cell, predicate).contains(&'v');
+        match case.rate(*cell, predicate) {
+            Ok(it) => values.push(it.value),
+            Err(Unsupported { at_most: Some(bound), reason }) => {
+                is_seen |= !matches!(reason, Reason::NoneSeen { .. });
+                bounds.push(bound);
+            }
+            Err(_) => is_unknown = true,
         }
     }
-    let known: Vec<u64> = ranks.values().flatten().copied().collect();
-    let rates: Vec<Rate> = known.iter().map(|cell| case.rate(*cell, predicate)).collect();
-    let is_silent = |cell: &u64| !case.letters(*cell, predicate).contains(&'v');
-    let name =
-        |cell: &u64| format!("`{}` ({})", NAMES[case.design(*cell)], words(case, *cell, predicate, scale));
-    let list = |cells: &[u64]| {
-        let names: Vec<String> = cells.iter().map(name).collect();
-        let (last, others) = names.split_last().expect("there is one");
-        if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) }
-    };
-    match known[..] {
-        [] => return "no run decided it.".to_owned(),
-        [one] => return format!("{}.", words(case, one, predicate, scale)),
-        _ if known.iter().all(is_silent) => {
-            let highest = rates.iter().filter_map(|rate| rate.as_ref().err()?.at_most).fold(0.0, f64::max);
-            return format!("seen with no design; {} of runs.", bound_words(highest, Scale::Share));
+    values.sort_by(f64::total_cmp);
+    let bound = bounds.iter().copied().fold(0.0, f64::max);
+    match (values.first(), values.last()) {
+        (Some(low), Some(high)) if values.len() == cells.len() => {
+            let (low, high) = (two_digits(*low), two_digits(*high));
+            let span = if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) };
+            Sentence::Line(format!("{clause} in {span} of runs"))
         }
-        _ => {}
+        (_, Some(high)) => {
+            let seen = if bound > *high { ", as far as was seen" } else { "" };
+            Sentence::Line(format!("{clause} in up to {} of runs{seen}", two_digits(*high)))
+        }
+        _ if is_unknown => Sentence::Line(format!("{clause} at a rate that nobody knows")),
+        _ if is_seen => Sentence::TooSeldom(bound),
+        _ => Sentence::NotSeen(bound),
     }
-    if ranks.len() == 1 {
-        let no = if rates.iter().all(Result::is_err) { "no rate can be stated, and no" } else { "no" };
-        return format!("{no} two designs are told apart: {}.", list(&known));
-    }
-    let of_rank = |(rank, cells): (&u64, &Vec<u64>)| {
-        let not_apart = if cells.len() > 1 { ", not told apart" } else { "" };
-        format!("rank {rank}{not_apart}: {}", list(cells))
-    };
-    ranks.iter().map(of_rank).collect::<Vec<_>>().join("; ") + "."
 }
 
-/// Asserts the answer at a point, where the page has one: below the line with its value, if there are several.
-pub(crate) fn assert_answer(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, Apart>) {
-    let cells = case.cells_at(point);
-    let value = &case.drawn.header.axes[0].values[point as usize];
-    let from = markdown.find(&format!("> With `lock.ttl = {value}`")).unwrap_or(0);
-    if cells.iter().all(|cell| case.parts(*cell).is_empty()) {
+/// Asserts the answer: how often each thing happens, over all cells with runs of a study that is shown as one point or
+/// as a grid, and which designs are never told apart as worse.
+pub(crate) fn assert_answer(case: &Case, markdown: &str, apart: &BTreeMap<u64, Apart>) {
+    let answer: Vec<&str> = markdown
+        .lines()
+        .skip_while(|line| !line.starts_with("Under faults whose rates are no forecast:"))
+        .skip(1)
+        .take_while(|line| !line.starts_with("*Picture"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let shown = case.shown();
+    let cells: Vec<u64> = case.drawn.parts.keys().copied().collect();
+    let cells: Vec<u64> = match shown[..] {
+        [point] => cells.into_iter().filter(|cell| case.cells_at(point).contains(cell)).collect(),
+        _ => cells,
+    };
+    if cells.is_empty() {
         return;
     }
-    for predicate in RANKED {
-        let rates: Vec<Rate> = cells.iter().map(|cell| case.rate(*cell, predicate)).collect();
-        let expected =
-            sentence(case, &cells, predicate, (apart, case.scale(&rates, 1.0, (Scale::Share, 1e-4))));
-        let start = format!("> **{}, {}:** ", predicate.as_str(), predicate.name());
-        let told = markdown[from..].lines().find_map(|line| line.strip_prefix(&start));
-        assert_eq!(told, Some(expected.as_str()), "{predicate} at {value}");
-    }
-}
-
-/// From which rate to which a design goes over the grid.
-fn range(case: &Case, design: usize, predicate: Predicate) -> String {
-    let cells: Vec<u64> =
-        case.drawn.parts.keys().copied().filter(|cell| case.design(*cell) == design).collect();
-    let (mut values, mut bounds) = (Vec::new(), Vec::new());
-    for cell in cells {
-        match case.rate(cell, predicate) {
-            Ok(it) => values.push((it.value, cell)),
-            Err(it) if !case.letters(cell, predicate).contains(&'v') => {
-                values.extend(it.at_most.map(|_| (0.0, cell)))
+    let has_bound = |words: &str, bound: f64| {
+        let expected = format!(": {} of runs", bound_words(bound, Scale::Share));
+        answer.iter().any(|line| line.contains(words) && line.contains(&expected))
+    };
+    let (mut seldom, mut never) = (0.0_f64, 0.0_f64);
+    for predicate in ASKED {
+        match told(case, &cells, predicate) {
+            Sentence::Line(line) => {
+                let is_told = answer.iter().any(|it| it.trim_end_matches([';', '.']) == format!("- {line}"));
+                assert!(is_told, "`{line}` is not in {answer:#?}");
             }
-            Err(it) => bounds.extend(it.at_most),
+            Sentence::TooSeldom(bound) => seldom = seldom.max(bound),
+            Sentence::NotSeen(bound) => never = never.max(bound),
         }
     }
-    values.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let of = |(_, cell): (f64, u64)| words(case, cell, predicate, Scale::Share);
-    let points = |count: usize| if count == 1 { "1 point".to_owned() } else { format!("{count} points") };
-    let mut parts = Vec::new();
-    match (values.first().copied(), values.last().copied()) {
-        (None, _) if bounds.is_empty() => return "decided nowhere".to_owned(),
-        (_, Some((0.0, _))) if bounds.is_empty() => return "seen nowhere".to_owned(),
-        (_, Some((0.0, _))) => parts.push(format!("not seen at {}", points(values.len()))),
-        (Some((0.0, _)), Some(high)) => parts.push(format!("from not seen to {}", of(high))),
-        (Some(low), Some(high)) if low.0 < high.0 => {
-            parts.push(format!("from {} to {}", of(low).trim_end_matches(" of runs"), of(high)));
-        }
-        (_, Some(high)) => parts.push(of(high)),
-        (_, None) => {}
-    }
-    if !bounds.is_empty() {
-        let highest = bounds.iter().copied().fold(0.0, f64::max);
-        let bound = bound_words(highest, Scale::Share);
-        parts.push(format!("without a number at {} ({bound} there)", points(bounds.len())));
-    }
-    parts.join(", ")
-}
-
-/// Asserts the answer over a grid of more points than have tables: the designs by the number of points at which each
-/// has rank 1.
-pub(crate) fn assert_over_grid(case: &Case, markdown: &str) {
-    let points = case.points();
-    let apart = case.apart_by_intervals(&points, &RANKED);
-    for predicate in RANKED {
-        let firsts = |design: usize| {
-            let at = |point: &&u64| {
-                case.rank(**point * case.drawn.designs as u64 + design as u64, predicate, &apart) == Some(1)
-            };
-            points.iter().filter(at).count()
-        };
-        let mut order: Vec<usize> = (0..case.drawn.designs).collect();
-        order.sort_by_key(|design| (usize::MAX - firsts(*design), *design));
-        let of = |design: &usize| {
-            let rank = format!(", rank 1 at {} of {} points", firsts(*design), points.len());
-            let rank = if case.drawn.designs > 1 { rank } else { String::new() };
-            format!("`{}` {}{rank}", NAMES[*design], range(case, *design, predicate))
-        };
-        let expected = order.iter().map(of).collect::<Vec<_>>().join("; ") + ".";
-        let start = format!("> **{}, {}:** ", predicate.as_str(), predicate.name());
-        assert_eq!(markdown.lines().find_map(|line| line.strip_prefix(&start)), Some(expected.as_str()));
+    assert!(seldom == 0.0 || has_bound("was seen too seldom for a rate", seldom), "{seldom}: {answer:#?}");
+    assert!(never == 0.0 || has_bound("was not seen", never), "{never}: {answer:#?}");
+    if let [point] = shown[..] {
+        assert_named(case, &cells, &answer, &apart[&point]);
     }
 }
 
-/// Asserts the ranking that a terminal shows of each point: the rank by P2, and the design.
-pub(crate) fn assert_rows(case: &Case, order: &[u64], shown: &str, apart: &BTreeMap<u64, Apart>) {
-    let lines = shown.lines().skip_while(|line| !line.trim_start().starts_with("P2 rank")).skip(1);
-    for (line, cell) in lines.zip(order) {
-        let rank = case.rank(*cell, Predicate::P2, apart).map_or("–".to_owned(), |rank| rank.to_string());
-        let words: Vec<&str> = line.split_whitespace().take(2).collect();
-        assert_eq!(words, [rank.as_str(), NAMES[case.design(*cell)]]);
+/// Asserts that a design is called worse by no rule only where that is so, and everything of it is known.
+fn assert_named(case: &Case, cells: &[u64], answer: &[&str], apart: &Apart) {
+    let told = |start: &str| answer.iter().any(|line| line.starts_with(start));
+    if case.drawn.designs < 2 {
+        assert!(told("There is one design"), "{answer:#?}");
+        return;
+    }
+    if apart.is_empty() {
+        assert!(told("No two designs are told apart."), "{answer:#?}");
+        return;
+    }
+    let is_sure = |cell: u64| {
+        COLUMNS.iter().all(|it| {
+            let is_open =
+                matches!(case.rate(cell, *it), Err(Unsupported { reason: Reason::Undecided { .. }, .. }));
+            case.is_known(cell, *it) && !is_open
+        })
+    };
+    let is_worse = |design: usize| apart.iter().any(|(_, _, higher)| *higher == design);
+    let never_worse: Vec<&str> = cells
+        .iter()
+        .filter(|cell| is_sure(**cell) && !is_worse(case.design(**cell)))
+        .map(|cell| NAMES[case.design(*cell)])
+        .collect();
+    let line = answer.iter().find_map(|line| line.strip_prefix("Worse by no rule: "));
+    let named: Vec<&str> = line.into_iter().flat_map(|line| line.split('`').skip(1).step_by(2)).collect();
+    let first: Vec<&str> = never_worse.iter().copied().take(3).collect();
+    assert_eq!(named, first, "{answer:#?}");
+    assert_eq!(never_worse.is_empty(), told("Each of "), "{answer:#?}");
+}
+
+/// Asserts that a terminal shows the designs of each point in the order of the study.
+pub(crate) fn assert_rows(case: &Case, order: &[u64], shown: &str) {
+    let lines: Vec<&str> =
+        shown.lines().skip_while(|line| !line.trim_start().starts_with("design")).collect();
+    for (line, cell) in lines.iter().skip(1).zip(order) {
+        assert_eq!(line.split_whitespace().next(), Some(NAMES[case.design(*cell)]), "{shown}");
     }
 }
 
-/// Asserts which designs a point's table tells apart, each against the first row of the ranking.
+/// Asserts which designs a point's table tells apart, each against the first one.
 pub(crate) fn assert_differences(case: &Case, order: &[u64], markdown: &str, apart: &BTreeMap<u64, Apart>) {
     let (best, others) = order.split_first().expect("there are designs");
     if others.is_empty() {
         return;
     }
     let point = best / case.drawn.designs as u64;
-    let rows = table(markdown, "### Which designs are told apart");
+    let rows = table(markdown, "Which designs are told apart, and by how much");
     assert_eq!(rows.len(), others.len());
     for (row, cell) in rows.iter().zip(others) {
         let designs = (case.design(*cell), case.design(*best));
         assert_eq!(row[..2], [NAMES[designs.0], NAMES[designs.1]].map(str::to_owned));
         for (column, predicate) in (2..).zip(COLUMNS) {
-            let is_known = |cell: u64| case.rank(cell, predicate, apart).is_some();
+            let is_known = |cell: u64| case.is_known(cell, predicate);
             let is_lower = |one: usize, other: usize| apart[&point].contains(&(predicate, one, other));
             let expected = match designs {
                 _ if !is_known(*cell) || !is_known(*best) => "nothing to compare",
@@ -226,7 +190,7 @@ pub(crate) fn assert_strata(case: &Case, cell: u64, markdown: &str) {
             let lines: Vec<&str> = entry.split("<br>").collect();
             let expected = format!("{violated} of {decided}");
             let doubt = format!("{undecided} undecided");
-            match case.is_granted(cell, stratum) {
+            match case.is_granted(cell, stratum, predicate) {
                 true => assert_eq!(lines, ["0, as taken for granted"]),
                 false if decided == 0 => assert_eq!(lines, ["not decided"]),
                 false if undecided > 0 => assert_eq!(lines[1..], [expected.as_str(), doubt.as_str()]),
@@ -238,7 +202,7 @@ pub(crate) fn assert_strata(case: &Case, cell: u64, markdown: &str) {
 
 /// Asserts that the longest overlap is told wherever there is one.
 pub(crate) fn assert_overlaps(case: &Case, order: &[u64], markdown: &str) {
-    let rows = table(markdown, "#### Waiting for the lock, and how long two held it");
+    let rows = table(markdown, "Waiting for the lock, and how long two held it");
     for (row, cell) in rows.iter().zip(order) {
         for (entry, predicate) in row[3..5].iter().zip([Predicate::P2, Predicate::P1]) {
             let is_any = case.letters(*cell, predicate).contains(&'v');

@@ -9,12 +9,12 @@ use doublehold_statistics::{
 };
 
 use crate::report::drawn::{Drawn, Letter, Part, Run};
-use crate::report::ranks::{Apart, apart_by_pairs, rank, wilson};
+use crate::report::ranks::{Apart, apart_by_pairs, wilson};
 
 /// The order of columns.
 pub(crate) const COLUMNS: [Predicate; 6] =
-    [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
-pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
+    [Predicate::P1, Predicate::P2, Predicate::P4, Predicate::LV, Predicate::P3, Predicate::WR];
+pub(crate) const ASKED: [Predicate; 4] = [Predicate::P1, Predicate::P2, Predicate::P4, Predicate::LV];
 pub(crate) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What a run has of something.
@@ -73,7 +73,7 @@ impl Case {
             let counted = Known::Counted(PartlyDecided::new(counts.0, counts.1, counts.2));
             Stratum {
                 weight: part.weight,
-                part: if self.is_granted(cell, *number) { Known::Impossible } else { counted },
+                part: if self.is_granted(cell, *number, predicate) { Known::Impossible } else { counted },
             }
         };
         let beyond = parts.first().filter(|(number, _)| *number == 0).map_or(0.0, |(_, part)| part.beyond);
@@ -185,10 +185,9 @@ impl Case {
         apart
     }
 
-    pub(crate) fn rank(&self, cell: u64, predicate: Predicate, apart: &BTreeMap<u64, Apart>) -> Option<u64> {
-        let is_known = self.letters(cell, predicate).iter().any(|it| *it != '?');
-        let here = apart.get(&(cell / self.drawn.designs as u64)).filter(|_| is_known)?;
-        Some(rank(self.design(cell), predicate, here))
+    /// True if any run of a cell decided.
+    pub(crate) fn is_known(&self, cell: u64, predicate: Predicate) -> bool {
+        self.letters(cell, predicate).iter().any(|it| *it != '?')
     }
 
     /// Powers of ten for all entries of a column if one of them needs it.
@@ -207,10 +206,10 @@ impl Case {
         (point * designs..(point + 1) * designs).collect()
     }
 
-    /// True if a stratum is taken to hold, and nothing is known that speaks against it.
-    pub(crate) fn is_granted(&self, cell: u64, stratum: u64) -> bool {
-        let is_loud = |part: &Part| Predicate::ALL.iter().any(|it| many(part, *it, 'v') > 0);
-        let is_refuted = self.refuted == Some(self.design(cell))
+    /// True if a stratum is taken to hold, and nothing is known that speaks against it. An example is one of P2.
+    pub(crate) fn is_granted(&self, cell: u64, stratum: u64, predicate: Predicate) -> bool {
+        let is_loud = |part: &Part| many(part, predicate, 'v') > 0;
+        let is_refuted = predicate == Predicate::P2 && self.refuted == Some(self.design(cell))
             || self.parts(cell).iter().any(|(it, part)| *it == stratum && is_loud(part));
         stratum == 0 && self.drawn.header.quiet_holds && !is_refuted
     }

@@ -1,5 +1,5 @@
 //! Each number of `cells.json`, `cells.csv` and the tables of the page, worked out from the runs themselves: rates,
-//! ranks, grants, hours, waits, recoveries and overlaps of designs at points in strata, and the order of designs.
+//! letters, grants, hours, waits, recoveries and overlaps of designs at points in strata,.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::kit::Folder;
 use crate::report::answers::{
-    assert_answer, assert_differences, assert_over_grid, assert_overlaps, assert_rows, assert_strata,
+    assert_answer, assert_differences, assert_overlaps, assert_rows, assert_strata,
 };
-use crate::report::case::{COLUMNS, Case, Counted, NAMES, RANKED, Rate};
+use crate::report::case::{COLUMNS, Case, Counted, NAMES, Rate};
 use crate::report::drawn::{Drawn, Letter, Part, Run};
 use crate::report::example;
 use crate::report::numbers::table;
@@ -171,59 +171,79 @@ fn exact(case: &Case, cell: u64, predicate: Predicate) -> String {
     )
 }
 
-/// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour. Returns the
-/// order.
-fn assert_tables(
-    case: &Case,
-    point: u64,
-    (markdown, html): (&str, &str),
-    apart: &BTreeMap<u64, Apart>,
-) -> Vec<u64> {
-    let ranks = |cell: u64| RANKED.map(|it| case.rank(cell, it, apart));
-    let mut order = case.cells_at(point);
-    order.sort_by_key(|cell| (ranks(*cell).map(|rank| rank.unwrap_or(u64::MAX)), *cell));
-    let ranking = table(markdown, "## Ranking");
-    assert_eq!(ranking.len(), order.len());
-    for (row, cell) in ranking.iter().zip(&order) {
-        let word = |rank: Option<u64>| rank.map_or("–".to_owned(), |it| it.to_string());
-        let words: Vec<String> =
-            RANKED.iter().zip(ranks(*cell)).map(|(it, rank)| format!("{it}: {}", word(rank))).collect();
-        assert_eq!(row[..2], [words.join("<br>"), NAMES[case.design(*cell)].to_owned()]);
-    }
-    for (column, predicate) in (2..).zip(COLUMNS) {
-        let rates: Vec<_> = order.iter().map(|cell| case.rate(*cell, predicate)).collect();
+/// Asserts the rates of the designs at a point, those per run and those per grant.
+fn assert_tables(case: &Case, point: u64, (markdown, html): (&str, &str)) {
+    let cells = case.cells_at(point);
+    let names: Vec<&str> = cells.iter().map(|cell| NAMES[case.design(*cell)]).collect();
+    let named = |rows: &[Vec<String>]| rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+    let (first, by_run) =
+        (table(markdown, "### With"), table(markdown, "Shares of runs, as they were counted"));
+    assert_eq!(
+        (named(&first), named(&by_run)),
+        (names.iter().map(|it| (*it).to_owned()).collect(), named(&first))
+    );
+    for (column, predicate) in (1..).zip(COLUMNS) {
+        let rates: Vec<_> = cells.iter().map(|cell| case.rate(*cell, predicate)).collect();
         let scale = case.scale(&rates, 1.0, (Scale::Share, 1e-4));
-        for ((row, cell), rate) in ranking.iter().zip(&order).zip(&rates) {
+        for (place, (cell, rate)) in cells.iter().zip(&rates).enumerate() {
             let expected = ranked_entry(case, *cell, predicate, (rate, scale));
-            let rest = row[column].strip_prefix(&expected);
+            let rest = by_run[place][column].strip_prefix(&expected);
             let is_so = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("<br>"));
-            assert!(is_so, "{predicate} of {cell}: {expected} and not {}", row[column]);
+            assert!(is_so, "{predicate} of {cell}: {expected} and not {}", by_run[place][column]);
             assert!(html.contains(&exact(case, *cell, predicate)), "{predicate} of {cell}");
+            let told = match rate {
+                Err(Unsupported { at_most: None, .. }) => "unknown".to_owned(),
+                rate => entry(rate, 1.0, scale),
+            };
+            assert!(
+                first[place][column].starts_with(&told),
+                "{predicate} of {cell}: {}",
+                first[place][column]
+            );
         }
     }
-    let units: [(&str, Counted, f64, f64); 2] = [
-        ("#### Per million granted calls", |run| run.grants, 1.0, 1e6),
-        ("#### Per 1,000 hours of operation", |run| run.operated_ms, 3.6e6, 1e3),
-    ];
-    for (heading, of, unit, many) in units {
-        let rows = table(markdown, heading);
-        let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
-        assert_eq!(names, order.iter().map(|cell| NAMES[case.design(*cell)]).collect::<Vec<_>>());
-        for (column, predicate) in (1..).zip(COLUMNS) {
-            let rates: Vec<_> =
-                order.iter().map(|cell| case.per_unit(*cell, predicate, (of, unit))).collect();
-            let scale = case.scale(&rates, many, (Scale::Number, 1e-3));
-            for (row, rate) in rows.iter().zip(&rates) {
-                assert_eq!(row[column], entry(rate, many, scale), "{heading}: {predicate} of {}", row[0]);
-            }
+    let rows = table(markdown, "Per million granted calls");
+    assert_eq!(named(&rows), named(&first));
+    for (column, predicate) in (1..).zip(COLUMNS) {
+        let unit: (Counted, f64) = (|run| run.grants, 1.0);
+        let rates: Vec<_> = cells.iter().map(|cell| case.per_unit(*cell, predicate, unit)).collect();
+        let scale = case.scale(&rates, 1e6, (Scale::Number, 1e-3));
+        for (row, rate) in rows.iter().zip(&rates) {
+            assert_eq!(row[column], entry(rate, 1e6, scale), "per million grants: {predicate} of {}", row[0]);
         }
     }
-    order
+}
+
+/// Asserts that two designs of a point share a letter unless they are told apart.
+fn assert_letters(case: &Case, point: u64, told: &[Value], apart: &BTreeMap<u64, Apart>) {
+    let cells = case.cells_at(point);
+    let letters = |cell: u64, predicate: Predicate| -> Option<String> {
+        let of_cell = told.iter().find(|it| it["cell"].as_u64() == Some(cell)).expect("a line");
+        of_cell["rates"][predicate.as_str()]["letters"].as_str().map(str::to_owned)
+    };
+    for predicate in Predicate::ALL {
+        let known: Vec<u64> = cells.iter().copied().filter(|cell| case.is_known(*cell, predicate)).collect();
+        for cell in &cells {
+            let has = letters(*cell, predicate).is_some();
+            assert_eq!(has, known.contains(cell) && known.len() > 1, "{predicate} of {cell}");
+        }
+        for (one, other) in known.iter().flat_map(|one| known.iter().map(move |other| (*one, *other))) {
+            let Some((first, second)) = letters(one, predicate).zip(letters(other, predicate)) else {
+                continue;
+            };
+            let designs = (case.design(one), case.design(other));
+            let is_apart = apart[&point]
+                .iter()
+                .any(|(of, low, high)| *of == predicate && [(*low, *high), (*high, *low)].contains(&designs));
+            let shares = first.chars().any(|letter| second.contains(letter));
+            assert_eq!(shares, !is_apart, "{predicate} of {one} and {other}: {first} and {second}");
+        }
+    }
 }
 
 /// The part of a page that is about one point.
 fn about<'a>(markdown: &'a str, value: &str) -> &'a str {
-    let at = markdown.find(&format!("## Ranking with `lock.ttl = {value}`"));
+    let at = markdown.find(&format!("### With `lock.ttl = {value}`"));
     &markdown[at.unwrap_or_else(|| panic!("nothing about {value} in {markdown}"))..]
 }
 
@@ -235,7 +255,7 @@ fn assert_line(heading: &csv::StringRecord, line: &csv::StringRecord, told: &Val
     pairs.extend(["median_s", "p99_s"].map(|key| (format!("acquire_{key}"), &acquire[key])));
     pairs.extend(["mean_s", "mean_error_s"].map(|key| (format!("recovery_{key}"), &recovery[key])));
     for (predicate, rate) in told["rates"].as_object().expect("rates") {
-        let keys = ["violated", "undecided", "rate", "low", "high", "rank"];
+        let keys = ["violated", "undecided", "rate", "low", "high"];
         pairs.extend(keys.map(|key| (format!("{predicate}_{key}"), &rate[key])));
     }
     for predicate in ["P1", "P2"] {
@@ -245,8 +265,12 @@ fn assert_line(heading: &csv::StringRecord, line: &csv::StringRecord, told: &Val
         );
     }
     assert_eq!(heading.len(), line.len());
-    // The study, the design and the axis are texts.
-    assert_eq!(heading.len(), pairs.len() + 3);
+    // The study, the design, the axis and the letters of each predicate are texts.
+    assert_eq!(heading.len(), pairs.len() + 3 + Predicate::ALL.len());
+    for predicate in Predicate::ALL {
+        let at = heading.iter().position(|it| it == format!("{predicate}_letters")).expect("a column");
+        assert_eq!(&line[at], told["rates"][predicate.as_str()]["letters"].as_str().unwrap_or_default());
+    }
     let texts = ["design", "lock.ttl"].map(|key| heading.iter().position(|it| it == key).map(|at| &line[at]));
     assert_eq!(texts, [told["design"].as_str(), told["at"]["lock.ttl"].as_str()]);
     for (key, value) in pairs {
@@ -296,34 +320,27 @@ fn assert_report(case: &Case, met: &mut Met) {
         for predicate in Predicate::ALL {
             let rate = &told["rates"][predicate.as_str()];
             assert_rate(case, cell, predicate, rate);
-            assert_eq!(
-                rate["rank"].as_u64(),
-                case.rank(cell, predicate, &apart),
-                "{predicate} of cell {cell}"
-            );
             met.unstated += u32::from(rate["rate"].is_null());
-            met.granted += u32::from(case.is_granted(cell, 0));
+            met.granted += u32::from(case.is_granted(cell, 0, predicate));
         }
     }
     let (markdown, html) = (folder.read("report.md"), folder.read("report.html"));
     for point in shown {
         let value = &case.drawn.header.axes[0].values[point as usize];
         let about = about(&markdown, value);
-        let order = assert_tables(case, point, (about, &html), &apart);
+        let order = case.cells_at(point);
+        assert_tables(case, point, (about, &html));
+        assert_letters(case, point, cells, &apart);
         assert_differences(case, &order, about, &apart);
         assert_overlaps(case, &order, about);
         let terminal = &output.stdout;
         let from = terminal.find(&format!("with lock.ttl = {value}\n")).unwrap_or(0);
-        assert_rows(case, &order, &terminal[from..], &apart);
-        if case.points().len() > 6 {
-            assert_over_grid(case, &markdown);
-        } else {
-            assert_answer(case, point, &markdown, &apart);
-        }
+        assert_rows(case, &order, &terminal[from..]);
         if case.is_divided() {
             order.iter().for_each(|cell| assert_strata(case, *cell, about));
         }
     }
+    assert_answer(case, &markdown, &apart);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_scenarios::{Engine, LeanEngine};
 use doublehold_sweeps::records::Example;
+use doublehold_sweeps::study::UsageText;
 use doublehold_sweeps::sweep::{
     AxisHeader, BATCH, Batch, DesignHeader, Durations, FORMAT, PredicateCount, StudyHeader, Sums, WeatherLine,
 };
@@ -67,6 +68,7 @@ pub(crate) fn header(designs: &[&str], axes: &[(&str, &[&str])], runs: u64) -> S
         }],
         strikes_for: "20s".to_owned(),
         world: WORLD.to_owned(),
+        has_no_deadline: false,
     };
     StudyHeader {
         sweep: FORMAT,
@@ -74,6 +76,7 @@ pub(crate) fn header(designs: &[&str], axes: &[(&str, &[&str])], runs: u64) -> S
         engine: LeanEngine.name().to_owned(),
         study: "made-up".to_owned(),
         question: "Which of these made-up designs is it?".to_owned(),
+        usage: UsageText::default(),
         assumptions: vec!["Nobody ran anything.".to_owned()],
         designs: designs.iter().map(design).collect(),
         axes: axes

@@ -1,4 +1,4 @@
-//! Ranks, and the designs that are told apart, worked out again by code that has nothing in common with the program's.
+//! The designs that are told apart, worked out again by code that has nothing in common with the program's.
 //! Also a count of pages that tell designs apart although all are the same.
 
 use std::collections::BTreeMap;
@@ -92,12 +92,6 @@ pub(crate) fn apart_by_pairs(points: &BTreeMap<u64, Point>) -> BTreeMap<u64, Apa
     found
 }
 
-/// One more than the highest rank of those that are lower.
-pub(crate) fn rank(design: usize, predicate: Predicate, apart: &Apart) -> u64 {
-    let below = apart.iter().filter(|(of, _, higher)| *of == predicate && *higher == design);
-    below.map(|(_, one, _)| rank(*one, predicate, apart)).max().unwrap_or(0) + 1
-}
-
 /// Wilson's interval as textbooks have it.
 pub(crate) fn wilson(hits: f64, of: f64) -> (f64, f64) {
     let z = 1.959_963_984_540_054;
@@ -119,7 +113,7 @@ fn pages_that_tell(header: &StudyHeader, pages: u64, made: impl Fn(u64) -> Vec<B
         folder.records(header, &made(page));
         let results =
             Results::read_file(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
-        corrected += u32::from(results.rank_designs(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
+        corrected += u32::from(results.tell_apart(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
         let designs = 0..header.designs.len();
         let differ = |one: usize, other: usize, predicate| {
             let pairs = results.pairs.get(0, (one, other), predicate);
@@ -209,7 +203,7 @@ fn divided_designs_are_told_apart_by_all_that_is_compared_on_a_page() {
     let results =
         Results::read_file(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
     let points: Vec<u64> = (0..8).collect();
-    let count = |points: &[u64], of: &[Predicate]| results.rank_designs(points, of, Confidence::P95).count();
+    let count = |points: &[u64], of: &[Predicate]| results.tell_apart(points, of, Confidence::P95).count();
     assert_eq!(count(&[0], &[Predicate::P2]), 1);
     assert_eq!(count(&[0], &Predicate::ALL), 0);
     assert_eq!(count(&points, &[Predicate::P2]), 0);

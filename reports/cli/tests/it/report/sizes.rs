@@ -10,7 +10,7 @@ use crate::kit::Folder;
 use crate::report::made::{batch, header};
 
 /// What a page may have.
-const MOST: u64 = 5_000_000;
+const MOST: u64 = 3_000_000;
 
 /// A number that looks random, and is the same everywhere.
 fn mixed(seed: u64) -> u64 {
@@ -55,12 +55,11 @@ fn ten_thousand_cells_make_a_page_that_can_be_mailed() {
     ] {
         let folder = made(designs, &axes, 40);
         let begin = Instant::now();
-        let page = folder.page();
+        folder.page();
         let took = begin.elapsed();
         let size = fs::metadata(folder.path("report.html")).expect("it was written").len();
         assert!(size < MOST, "{designs} designs over {axes:?}: {size} bytes");
         assert_eq!(folder.read("cells.csv").lines().count(), 10_001);
-        assert!(page.contains("The whole grid</h2>"));
         // A debug build on a busy machine; released, it is some tenths of this.
         assert!(took.as_secs() < 60, "{took:?}");
     }
@@ -73,8 +72,8 @@ fn sixty_designs_have_a_page() {
     assert!(page.len() < MOST as usize);
     assert!(
         page.contains("All 1,770 pairs")
-            && page.contains("1,270 pairs of the lowest ranked are left out")
-            && page.contains("Of 60 designs, the 10 that come first")
+            && page.contains("1,570 pairs of the last designs are left out")
+            && page.contains("Of 60 designs, the first 10")
     );
 }
 
@@ -92,5 +91,5 @@ fn axes_of_words_and_of_one_value_have_plots() {
     // Nothing seen anywhere: there is nothing to draw over the grid but what recovery takes.
     let silent: Vec<Batch> = (0..4).map(|cell| batch(cell, 100, |_: Predicate| (0, 0))).collect();
     folder.records(&header(&["a", "b"], &axes, 100), &silent);
-    assert!(folder.page().contains("seen with no design"));
+    assert!(folder.page().contains("was not seen: at most"));
 }

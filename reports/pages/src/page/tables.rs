@@ -1,8 +1,8 @@
-//! The ranking of designs at one point of the grid: rates by run, by grant and by hour; waits and overlaps.
+//! The tables of rates at one point of the grid: in the page's unit, by run, by grant and by hour; waits and overlaps.
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{
-    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
 use doublehold_text::clean;
 use doublehold_text::{digits, rough, rough_beside, share};
@@ -10,7 +10,9 @@ use doublehold_text::{group_digits, several};
 
 use super::distribution::Distribution;
 use super::document::{Block, Entry, Line, Table};
-use super::model::{COLUMNS, PageModel, RANKED};
+use super::measure::Measure;
+use super::model::{COLUMNS, PageModel};
+use super::outcome::{self, ASKED};
 use super::rates::{Figures, Rate, SURE};
 
 /// What a rate is told in.
@@ -20,17 +22,24 @@ enum Unit {
     ThousandHours,
 }
 
-/// The explanation of ranks that stands on the page.
-const RULE: &str = "A rank is 1 where no design is told apart as violated less often, and else one more than the \
-                    highest rank of those that are. Designs of one rank are not told apart, whatever their numbers \
-                    seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \
-                    P4, and designs alike in these as the study lists them.";
+/// The explanation of letters that stands on the page.
+const RULE: &str = "Designs that share a letter in a column are not told apart by it, whatever their numbers seem to say; \
+                    any two that share none are. Rows are in the order of the study, which is no ranking.";
+/// Why some locks are not compared by P2.
+const NO_DEADLINE: &str = "have no deadline that a holder could look at. By P2 they are as by P1, so they have no letter \
+                           there: they cannot be compared by it with locks that have a deadline.";
 
-pub(crate) fn ranking(model: &PageModel<'_>, point: u64) -> Vec<Block> {
-    let cells = model.cells_by_rank(point);
+/// The rates in the page's unit, and what has to be known to read them.
+pub(crate) fn tables(model: &PageModel<'_>, point: u64) -> Vec<Block> {
+    let cells: Vec<&Figures> = model.at(point).collect();
     let mut blocks = vec![Block::Table(rates(model, point, &cells))];
     if cells.len() > 1 {
         blocks.push(Block::text(RULE));
+    }
+    let without: Vec<&str> =
+        cells.iter().filter(|cell| model.has_no_deadline(cell)).map(|cell| model.name(cell.design)).collect();
+    if !without.is_empty() && without.len() < cells.len() {
+        blocks.push(Block::Paragraph(Line::default().codes(&without).text(format!(" {NO_DEADLINE}"))));
     }
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
@@ -39,22 +48,46 @@ pub(crate) fn ranking(model: &PageModel<'_>, point: u64) -> Vec<Block> {
             " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
         ))])
     }));
-    blocks.push(Block::heading(4, "Waiting for the lock, and how long two held it"));
-    blocks.push(Block::Table(times(model, &cells)));
-    for (unit, title) in [
-        (Unit::MillionGrants, "Per million granted calls"),
-        (Unit::ThousandHours, "Per 1,000 hours of operation"),
-    ] {
-        blocks.push(Block::heading(4, title));
-        blocks.push(Block::Table(scaled_table(model, &cells, unit)));
+    blocks.push(folded("Waiting for the lock, and how long two held it", times(model, &cells)));
+    blocks.push(folded("Shares of runs, as they were counted", by_run(model, point, &cells)));
+    blocks.push(folded("Per million granted calls", scaled_table(model, &cells, Unit::MillionGrants)));
+    if model.measure != Measure::Runs {
+        let title = "Per 1,000 hours of such work without a break";
+        blocks.push(folded(title, scaled_table(model, &cells, Unit::ThousandHours)));
     }
     blocks
+}
+
+fn folded(title: &str, table: Table) -> Block {
+    Block::details(Line::from_text(title), vec![Block::Table(table)])
+}
+
+/// The rates in the page's unit, with letters and ways to examples.
+fn rates(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
+    let letters = COLUMNS.map(|it| model.letters(point, it));
+    let row = |(place, cell): (usize, &&Figures)| {
+        let rates = COLUMNS.iter().zip(&letters).map(|(it, letters)| {
+            let (value, interval) = model.words(cell, *it);
+            let mut entry = Entry::line(Line::default().strong(value));
+            if !interval.is_empty() {
+                entry = entry.below(Line::from_text(interval));
+            }
+            entry = letters[place].iter().fold(entry, |entry, it| entry.below(Line::default().code(it)));
+            match model.example(cell.cell, *it) {
+                Some(anchor) => entry.below(Line::default().link("example", anchor)),
+                None => entry,
+            }
+        });
+        [design(model, cell)].into_iter().chain(rates).collect()
+    };
+    let head = heading(&["design"], &COLUMNS);
+    Table { head, rows: cells.iter().enumerate().map(row).collect(), words: 1 }
 }
 
 fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
     let names = predicates.iter().map(|it| {
         Entry::line(Line::default().strong(it.as_str()))
-            .below(Line::from_text(it.name()))
+            .below(Line::from_text(outcome::heading(*it)))
             .with_title(it.meaning())
     });
     first.iter().map(|word| Entry::from_text(*word)).chain(names).collect()
@@ -67,31 +100,18 @@ fn design(model: &PageModel<'_>, cell: &Figures) -> Entry {
     if about.is_empty() { name } else { name.with_title(about) }
 }
 
-fn rates(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
+fn by_run(model: &PageModel<'_>, point: u64, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
-        let first = [ranks(model, cell), design(model, cell)];
-        let rates = COLUMNS.map(|it| {
-            let entry = rate(&cell.rate(it), model.scale(point, it));
-            match model.example(cell.cell, it) {
-                Some(anchor) => entry.below(Line::default().link("example", anchor)),
-                None => entry,
-            }
-        });
-        first.into_iter().chain(rates).chain([Entry::from_text(group_digits(cell.runs))]).collect()
+        let rates = COLUMNS.map(|it| rate(&cell.rate(it), model.scale(point, it)));
+        [design(model, cell)]
+            .into_iter()
+            .chain(rates)
+            .chain([Entry::from_text(group_digits(cell.runs))])
+            .collect()
     };
-    let mut head = heading(&["rank", "design"], &COLUMNS);
+    let mut head = heading(&["design"], &COLUMNS);
     head.push(Entry::from_text("runs"));
-    Table { head, rows: cells.iter().map(row).collect(), words: 2 }
-}
-
-/// `P2: 1`, and below it those by the other predicates.
-fn ranks(model: &PageModel<'_>, cell: &Figures) -> Entry {
-    let [first, others @ ..] = RANKED.map(|it| Line::from_text(format!("{it}: {}", rank(model, cell, it))));
-    others.into_iter().fold(Entry::line(first), Entry::below)
-}
-
-fn rank(model: &PageModel<'_>, cell: &Figures, predicate: Predicate) -> String {
-    model.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
+    Table { head, rows: cells.iter().map(row).collect(), words: 1 }
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
@@ -284,20 +304,16 @@ fn recovery(spread: &Distribution, largest: f64) -> Entry {
     }
 }
 
-/// The ranking for a terminal: rows of words, the first of them the heading.
+/// The rates for a terminal: rows of words, the first of them the heading.
 pub(crate) fn rows(model: &PageModel<'_>, point: u64) -> Vec<Vec<String>> {
-    let short = |it: &Rate, scale: Scale| match &it.per_run {
-        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            format!("0 of {} ({})", group_digits(it.decided), bound_words(*bound, scale))
-        }
-        other => estimate_words(other, scale),
+    let letters = ASKED.map(|it| model.letters(point, it));
+    let row = |(place, cell): (usize, &Figures)| {
+        let rates = ASKED.iter().zip(&letters).map(|(it, letters)| {
+            let (value, _) = model.words(cell, *it);
+            letters[place].as_ref().map_or(value.clone(), |letters| format!("{value} {letters}"))
+        });
+        [clean(model.name(cell.design))].into_iter().chain(rates).collect()
     };
-    let row = |cell: &&Figures| {
-        let rates = RANKED.map(|it| short(&cell.rate(it), model.scale(point, it)));
-        let first = [rank(model, cell, RANKED[0]), clean(model.name(cell.design))];
-        first.into_iter().chain(rates).collect()
-    };
-    let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
-    let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
-    [heading].into_iter().chain(model.cells_by_rank(point).iter().map(row)).collect()
+    let heading = ["design".to_owned()].into_iter().chain(ASKED.map(|it| it.as_str().to_owned())).collect();
+    [heading].into_iter().chain(model.at(point).enumerate().map(row)).collect()
 }

@@ -1,4 +1,4 @@
-//! The designs that are told apart at each point, and their ranks.
+//! The designs that are told apart at each point.
 //!
 //! All comparisons of a page are one family: of pages on which all designs are the same, one in twenty at most tells
 //! any apart. If runs are not divided, designs are compared on the same seeds, by an exact test. If they are, or if
@@ -6,11 +6,7 @@
 //! once; that tells fewer apart. Undecided runs count against either side: two designs are told apart only if they
 //! would be whatever these runs had come to.
 //!
-//! A rank is 1 if no design is told apart as violated less often, and else one more than the highest rank of those that
-//! are. So designs of one rank are not told apart. Designs of two ranks need not be told apart either: a design has
-//! rank 2 if it is told apart from a single one of rank 1.
-//!
-//! Decision: "Designs share a rank unless a test tells them apart" (docs/decisions/sweeps.md).
+//! Decision: "Designs share a letter unless a test tells them apart" (docs/decisions/sweeps.md).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -20,19 +16,17 @@ use doublehold_statistics::{Between, Comparison, Confidence, holm, simultaneous}
 
 use super::{Pairs, Results};
 
-/// The designs that are told apart, and their ranks.
+/// The pairs of designs that are told apart.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ranking {
-    /// The pairs that are told apart, by point and predicate: first the design that is violated less often.
+pub struct DifferingPairs {
+    /// By point and predicate: first the design that is violated less often.
     lower: BTreeMap<(u64, Predicate), Vec<(usize, usize)>>,
-    /// The ranks of designs, by their numbers; none where nothing is known of one.
-    ranks: BTreeMap<(u64, Predicate), Vec<Option<usize>>>,
 }
 
-impl Ranking {
+impl DifferingPairs {
     /// Compares two designs: the one that is violated less often is less. Equal if they are not told apart.
     pub fn compare(&self, point: u64, (one, other): (usize, usize), predicate: Predicate) -> Ordering {
-        let pairs = self.lower.get(&(point, predicate)).map_or(&[][..], Vec::as_slice);
+        let pairs = self.pairs(point, predicate);
         if pairs.contains(&(one, other)) {
             Ordering::Less
         } else if pairs.contains(&(other, one)) {
@@ -42,9 +36,9 @@ impl Ranking {
         }
     }
 
-    /// A design's rank, from 1; none where nothing is known of it.
-    pub fn rank(&self, point: u64, design: usize, predicate: Predicate) -> Option<usize> {
-        *self.ranks.get(&(point, predicate))?.get(design)?
+    /// The pairs that are told apart at a point: first the design that is violated less often.
+    pub fn pairs(&self, point: u64, predicate: Predicate) -> &[(usize, usize)] {
+        self.lower.get(&(point, predicate)).map_or(&[], Vec::as_slice)
     }
 
     /// The number of comparisons that told designs apart.
@@ -55,30 +49,18 @@ impl Ranking {
 
 impl Results {
     /// Compares the designs at these points of the grid. By pairs if all of them have pairs.
-    pub fn rank_designs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Ranking {
+    pub fn tell_apart(
+        &self,
+        points: &[u64],
+        predicates: &[Predicate],
+        confidence: Confidence,
+    ) -> DifferingPairs {
         let lower = if self.is_divided() || points.len() > Pairs::POINTS {
             self.compare_by_intervals(points, predicates, confidence)
         } else {
             self.compare_by_pairs(points, predicates, confidence)
         };
-        let mut ranking = Ranking { lower, ranks: BTreeMap::new() };
-        for point in points {
-            for predicate in predicates {
-                let pairs = ranking.lower.get(&(*point, *predicate)).map_or(&[][..], Vec::as_slice);
-                let is_known = |design: usize| self.is_known(*point, design, *predicate);
-                let ranks = ranks(self.header.designs.len(), pairs).into_iter().enumerate();
-                let ranks = ranks.map(|(design, rank)| is_known(design).then_some(rank)).collect();
-                ranking.ranks.insert((*point, *predicate), ranks);
-            }
-        }
-        ranking
-    }
-
-    /// True if any run of a design decided.
-    fn is_known(&self, point: u64, design: usize, predicate: Predicate) -> bool {
-        let cell = self.cells.get(&(point * self.header.designs.len() as u64 + design as u64));
-        let strata = cell.into_iter().flat_map(|cell| cell.strata.values());
-        strata.into_iter().any(|row| row.runs > row.count(predicate).undecided)
+        DifferingPairs { lower }
     }
 
     fn compare_by_pairs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Lower {
@@ -132,37 +114,3 @@ impl Results {
 
 /// The pairs of designs that are told apart: first the one that is violated less often.
 type Lower = BTreeMap<(u64, Predicate), Vec<(usize, usize)>>;
-
-/// The ranks that follow from pairs of which the first is lower.
-fn ranks(designs: usize, lower: &[(usize, usize)]) -> Vec<usize> {
-    let mut ranks = vec![1; designs];
-    // Ranks only grow, and with no circle are done after as many rounds as there are designs. Pairs with different
-    // seeds could make one, whose designs then stay where that ends.
-    for _ in 0..designs {
-        let mut is_done = true;
-        for (one, other) in lower {
-            if ranks[*other] <= ranks[*one] && ranks[*one] < designs {
-                (ranks[*other], is_done) = (ranks[*one] + 1, false);
-            }
-        }
-        if is_done {
-            break;
-        }
-    }
-    ranks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ranks;
-
-    #[test]
-    fn a_rank_is_one_more_than_the_highest_below() {
-        assert_eq!(ranks(4, &[]), [1, 1, 1, 1]);
-        assert_eq!(ranks(4, &[(2, 0), (2, 1), (0, 1)]), [2, 3, 1, 1]);
-        // The second is told apart from the first and not from the third, which is between them.
-        assert_eq!(ranks(3, &[(0, 1)]), [1, 2, 1]);
-        assert_eq!(ranks(5, &[(3, 4), (2, 3), (1, 2), (0, 1)]), [1, 2, 3, 4, 5]);
-        assert_eq!(ranks(2, &[(0, 1), (1, 0)]), [1, 2], "a circle ends");
-    }
-}

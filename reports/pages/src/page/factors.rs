@@ -1,0 +1,170 @@
+//! What the designs of a study differ in: which lock it is, whether its holder looks at its deadline, and what the
+//! resource checks. So that a page can say which of these matters, and lay designs out as a table of locks by checks.
+//!
+//! Reads the worlds of records as TOML. Two designs that differ in one of these alone are a pair that speaks for it.
+
+use std::collections::BTreeMap;
+
+use doublehold_sweeps::sweep::DesignHeader;
+use toml::{Table, Value};
+
+/// Something that a design chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Factor {
+    /// What the resource checks, and the numbers that it needs for that.
+    Check,
+    /// Whether a holder looks at its deadline.
+    Deadline,
+    /// Everything else: the lock, its nodes.
+    Lock,
+}
+
+impl Factor {
+    pub(crate) const ALL: [Factor; 3] = [Factor::Check, Factor::Deadline, Factor::Lock];
+
+    fn of_key(key: &str) -> Factor {
+        match key {
+            "lock.elapsed_check" => Factor::Deadline,
+            "lock.fencing" => Factor::Check,
+            key if key.starts_with("resource.") => Factor::Check,
+            _ => Factor::Lock,
+        }
+    }
+}
+
+/// What each design has of each factor: the same text for the same choice.
+pub(crate) struct Choices(Vec<BTreeMap<Factor, String>>);
+
+impl Choices {
+    pub(crate) fn from_designs(designs: &[DesignHeader]) -> Choices {
+        let of = |design: &DesignHeader| {
+            let mut keys = BTreeMap::new();
+            if let Ok(file) = design.world.parse::<Table>() {
+                flatten("", &Value::Table(file), &mut keys);
+            }
+            let mut choice: BTreeMap<Factor, String> =
+                Factor::ALL.map(|factor| (factor, String::new())).into();
+            for (key, value) in keys {
+                // What a lock lacks and what it has turned off is one choice.
+                if ["lock.elapsed_check", "lock.fencing"].contains(&key.as_str()) && value == "false" {
+                    continue;
+                }
+                choice.entry(Factor::of_key(&key)).or_default().push_str(&format!("{key} = {value}\n"));
+            }
+            choice
+        };
+        Choices(designs.iter().map(of).collect())
+    }
+
+    /// True if two designs differ in this factor and in no other.
+    pub(crate) fn differ_in(&self, factor: Factor, (one, other): (usize, usize)) -> bool {
+        Factor::ALL.iter().all(|it| (self.0[one][it] != self.0[other][it]) == (*it == factor))
+    }
+
+    /// True if a resource checks nothing.
+    pub(crate) fn has_no_check(&self, design: usize) -> bool {
+        let text = &self.0[design][&Factor::Check];
+        text.lines().all(|line| {
+            let (key, value) = line.split_once(" = ").unwrap_or((line, ""));
+            !CHECKS.contains(&key) || ["false", "\"off\""].contains(&value)
+        })
+    }
+
+    /// What a resource checks, in words.
+    pub(crate) fn check_words(&self, design: usize) -> String {
+        let text = &self.0[design][&Factor::Check];
+        let has = |line: &str| text.lines().any(|known| known == line);
+        let words = [
+            (has("resource.fencing = \"reject-lower\""), "fenced"),
+            (has("resource.fencing = \"reject-lower-or-equal\""), "fenced, equal numbers too"),
+            (has("resource.fence_reads = true"), "at reads too"),
+            (has("resource.version_check = true"), "versions checked"),
+        ];
+        let words: Vec<&str> = words.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
+        if words.is_empty() { "no check".to_owned() } else { words.join(", ") }
+    }
+
+    /// True if a holder looks at its deadline.
+    pub(crate) fn looks_at_deadline(&self, design: usize) -> bool {
+        self.0[design][&Factor::Deadline].contains("true")
+    }
+
+    /// The designs as a table: a row for each lock, with the design of each check, by its place among the checks. None
+    /// unless there are several of both, and at most one design in each place.
+    pub(crate) fn table(&self) -> Option<Vec<Vec<Option<usize>>>> {
+        let lock = |design: usize| (&self.0[design][&Factor::Lock], &self.0[design][&Factor::Deadline]);
+        let (mut locks, mut checks) = (Vec::new(), Vec::new());
+        for design in 0..self.0.len() {
+            if !locks.contains(&lock(design)) {
+                locks.push(lock(design));
+            }
+            if !checks.contains(&&self.0[design][&Factor::Check]) {
+                checks.push(&self.0[design][&Factor::Check]);
+            }
+        }
+        let is_grid = locks.len() > 1 && checks.len() > 1 && self.0.len() > locks.len().max(checks.len());
+        let mut table = vec![vec![None; checks.len()]; locks.len()];
+        for design in 0..self.0.len() {
+            let row = locks.iter().position(|it| *it == lock(design))?;
+            let column = checks.iter().position(|it| **it == self.0[design][&Factor::Check])?;
+            if table[row][column].replace(design).is_some() {
+                return None;
+            }
+        }
+        is_grid.then_some(table)
+    }
+}
+
+/// What a resource can check.
+const CHECKS: [&str; 3] = ["resource.fencing", "resource.fence_reads", "resource.version_check"];
+
+/// All values of a file by their paths, but for words about it and its faults.
+fn flatten(path: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
+    const NOT_OF_DESIGN: [&str; 8] =
+        ["claim", "source", "story", "id", "seed", "expect", "weather", "variants"];
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                let is_told = path.is_empty() && NOT_OF_DESIGN.contains(&key.as_str());
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                if !is_told {
+                    flatten(&path, value, keys);
+                }
+            }
+        }
+        other => {
+            keys.insert(path.to_owned(), other.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn designs(worlds: &[&str]) -> Vec<DesignHeader> {
+        let design = |world: &&str| DesignHeader {
+            name: String::new(),
+            about: String::new(),
+            weather: Vec::new(),
+            strikes_for: String::new(),
+            world: (*world).to_owned(),
+            has_no_deadline: false,
+        };
+        worlds.iter().map(design).collect()
+    }
+
+    #[test]
+    fn designs_that_differ_in_one_choice_are_a_pair_for_it() {
+        let one = "claim = \"a\"\n[lock]\nelapsed_check = true\n[nodes]\nnames = [\"A\"]\n";
+        let other = "claim = \"b\"\n[lock]\nelapsed_check = false\n[nodes]\nnames = [\"A\"]\n";
+        let checked = format!("{one}[resource]\nversion_check = true\n");
+        let choices = Choices::from_designs(&designs(&[one, other, &checked]));
+        assert!(choices.differ_in(Factor::Deadline, (0, 1)));
+        assert!(choices.differ_in(Factor::Check, (0, 2)));
+        assert!(!choices.differ_in(Factor::Check, (1, 2)), "they differ in two");
+        assert!(choices.has_no_check(0) && !choices.has_no_check(2));
+        assert_eq!(choices.table(), Some(vec![vec![Some(0), Some(2)], vec![Some(1), None]]));
+        assert_eq!(Choices::from_designs(&designs(&[one, other])).table(), None, "all have one check");
+    }
+}
