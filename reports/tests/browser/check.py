@@ -17,6 +17,8 @@ import sys
 import tempfile
 
 SCENARIOS = ["quiet", "lease-pause", "clock-jump", "suspend-in-flight", "failover-before-replication", "fencing-33-34"]
+# Of a window on a screen, and on the screen of a small laptop.
+HEIGHTS = [900, 620]
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1500,900",
@@ -78,13 +80,14 @@ class Browser:
         message, self.rest = self.rest.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, page):
+    def open(self, page, high=900):
         self.session = None
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.events = []
         for domain in ["Page", "Runtime", "Log", "Network"]:
             self.ask(f"{domain}.enable")
+        self.ask("Emulation.setDeviceMetricsOverride", width=1500, height=high, deviceScaleFactor=1, mobile=False)
         self.ask("Page.navigate", url=page.as_uri())
         self.wait_for("Page.loadEventFired")
 
@@ -126,8 +129,11 @@ def written(program, scenario, page):
 def troubles(browser, program, scenario, folder, shots):
     page = folder / "page.html"
     evidence = written(program, scenario, page)
-    browser.open(page)
-    wrong = browser.evaluate(USE.replace("EVIDENCE", str(evidence)))
+    wrong = []
+    for high in HEIGHTS:
+        browser.open(page, high)
+        found = browser.evaluate(USE.replace("EVIDENCE", str(evidence)))
+        wrong.extend(f"{trouble}, {high} pixels high" for trouble in found)
     wrong.extend(misnamed(browser))
     wrong.extend(browser.troubles())
     if shots:

@@ -49,6 +49,9 @@
       }
     }
     check(said > 20, "only " + said + " places of the picture say something");
+    // The lanes have their room, also with the clocks below them.
+    const [lanes, all] = ["frame", "picture"].map((id) => document.getElementById(id).getBoundingClientRect().height);
+    check(lanes >= Math.min(canvas.clientHeight, all * 2 / 3) - 1, "the lanes have " + lanes + " of " + all + " pixels");
     // Every number of the list is drawn whole: 16 pixels wide, and short of the edge. The clocks, shown since the first
     // pointing, may have brought a scroll bar, so the picture is drawn anew first.
     await frame();

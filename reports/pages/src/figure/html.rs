@@ -113,8 +113,8 @@ fn picture(view: &View) -> Markup {
             }
             div #frame { canvas #canvas tabindex="0" role="img" aria-label=(CANVAS) {} }
             ul #legend aria-label="what the signs mean" {}
-            div #own {
-                h2 { "every host's own clocks, " span #at.faint {} }
+            details #own open {
+                summary { "every host's own clocks, " span #at.faint {} }
                 table #clocks {}
             }
         }

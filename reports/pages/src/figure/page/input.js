@@ -103,8 +103,8 @@ function pointAt(event) {
   tip.style.display = found ? "block" : "none";
   if (found) {
     tip.textContent = instant(found.at) + ": " + (found.message ? messageWords(found.message) : found.words);
-    tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px";
-    tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8) + "px";
+    tip.style.left = Math.max(Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8), 0) + "px";
+    tip.style.top = Math.max(Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8), 0) + "px";
   }
   redraw();
 }
