@@ -74,6 +74,7 @@ pub use locks::redlock::{
     RedlockLock, ReleaseOn, Retry, Subset, Tie, WaitFor,
 };
 pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
+pub use locks::script_meanings::script_meaning;
 pub use locks::single::{
     DeadlineFrom, ExpiryClock, ExtendBy, Probe, Quirks, ReplicaWait, SingleConfig, SingleLock,
 };

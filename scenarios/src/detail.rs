@@ -52,6 +52,16 @@ pub struct Phrase {
     pub words: String,
     /// The same with what is long left out: `SET stock … NX PX 4000`.
     pub short: String,
+    /// Of a request that runs a known script, what it does: `delete stock if mine`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<String>,
+}
+
+impl Phrase {
+    /// What it says in a few words: what a script does, if that is known.
+    pub fn in_short(&self) -> &str {
+        self.meaning.as_deref().unwrap_or(&self.short)
+    }
 }
 
 /// What a phrase is.

@@ -24,7 +24,6 @@ impl CachedScript {
     }
 
     /// The SHA-1 of the source, in hexadecimal.
-    #[cfg(test)]
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }

@@ -8,6 +8,7 @@
 //! | `single`, `replicated`, `redlock` | those of the Redis documentation |
 //! | `hash`, `multi` | a hash that counts how often a thread took it, on one node and on several |
 //! | `counter`, `list`, `job`, `local_remote`, `thread_count` | others that libraries and articles have |
+//! | `script_meanings` | no lock: what the scripts of all of them do, in words |
 //! | `setnx`, `set_ex`, `get_then_delete` and the others that begin with `setnx` | the ancestors, each with its flaw |
 
 pub(crate) mod counter;
@@ -19,6 +20,7 @@ pub(crate) mod local_remote;
 pub(crate) mod multi;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
+pub(crate) mod script_meanings;
 mod set_ex;
 mod setnx;
 mod setnx_expire;

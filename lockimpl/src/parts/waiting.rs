@@ -173,7 +173,6 @@ impl Signals {
     }
 
     /// The names of the scripts: of the one that publishes, and of the one that leaves a signal.
-    #[cfg(test)]
     pub(crate) fn hashes(&self) -> [&str; 2] {
         [self.publish.hash(), self.push.hash()]
     }

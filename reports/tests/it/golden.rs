@@ -310,6 +310,7 @@ fn detail() -> Detail {
             number: 0,
             words: words.to_owned(),
             short: words.to_owned(),
+            meaning: None,
         }],
     };
     let clocks = |host: usize| HostClocks {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
 use doublehold_render::picture::view::{OverlapSpan, View};
-use doublehold_scenarios::detail::Message;
+use doublehold_scenarios::detail::{Message, Phrase};
 
 use super::colours::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{self, SMALL, clip_text};
@@ -182,7 +182,12 @@ impl<'v> Panel<'v> {
         };
         let attributes = format!(r#"class="message" stroke="{ink}" stroke-width="0.9"{dashes}{arrow}"#);
         let words = words_of(message);
-        let title = format!("{words}: sent {}, {}", instant(message.sent), when_arrived(message.arrived));
+        let title = format!(
+            "{}: sent {}, {}",
+            all_words_of(message),
+            instant(message.sent),
+            when_arrived(message.arrived)
+        );
         self.paper.line(start, end, &attributes, &title);
         // Words where the arrow is wide enough to be followed, beside the part of it that is in the panel.
         let (left, right) = (x1.max(self.scale.left), x2.min(self.scale.right_edge()));
@@ -294,8 +299,18 @@ fn is_held(message: &Message) -> bool {
 
 /// What a message says in short, or how long it is.
 fn words_of(message: &Message) -> String {
-    let words: Vec<&str> = message.phrases.iter().map(|phrase| phrase.short.as_str()).collect();
+    let words: Vec<&str> = message.phrases.iter().map(Phrase::in_short).collect();
     if words.is_empty() { format!("{} bytes", message.bytes) } else { words.join("; ") }
+}
+
+/// The same, and of a script that is told in words, the command as it was sent.
+fn all_words_of(message: &Message) -> String {
+    let words = |phrase: &Phrase| match &phrase.meaning {
+        Some(meaning) => format!("{meaning} ({})", phrase.words),
+        None => phrase.short.clone(),
+    };
+    let words: Vec<String> = message.phrases.iter().map(words).collect();
+    if words.is_empty() { words_of(message) } else { words.join("; ") }
 }
 
 fn when_arrived(arrived: Option<TrueNs>) -> String {

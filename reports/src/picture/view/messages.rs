@@ -14,6 +14,7 @@ use doublehold_text::clean;
 pub(super) fn clean_messages(mut messages: Vec<Message>) -> Vec<Message> {
     for phrase in messages.iter_mut().flat_map(|message| &mut message.phrases) {
         (phrase.words, phrase.short) = (clean(&phrase.words), clean(&phrase.short));
+        phrase.meaning = phrase.meaning.as_deref().map(clean);
     }
     messages
 }

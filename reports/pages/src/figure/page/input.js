@@ -89,7 +89,8 @@ function near(hit, place) {
 }
 
 function messageWords(message) {
-  const said = message.phrases.map((phrase) => phrase.kind + " " + phrase.number + ": " + phrase.words).join("; ") || message.bytes + " bytes";
+  const words = (phrase) => phrase.meaning ? phrase.meaning + " (" + phrase.words + ")" : phrase.words;
+  const said = message.phrases.map((phrase) => phrase.kind + " " + phrase.number + ": " + words(phrase)).join("; ") || message.bytes + " bytes";
   const way = message.arrived === null ? "had not arrived when the run ended" : "arrived " + instant(message.arrived) + ", after " + span(message.arrived - message.sent);
   const held = message.held.length ? "; held at " + message.held.map(instant).join(", ") : "";
   return hostName(message.from) + " to " + hostName(message.to) + ": " + said + "; " + way + held;

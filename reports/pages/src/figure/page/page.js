@@ -52,7 +52,7 @@ function hostName(host) { return view.hosts[host] ? view.hosts[host].name : "hos
 
 function wordsOf(message) {
   if (!message.phrases.length) return message.bytes + " bytes";
-  return message.phrases.map((phrase) => phrase.short).join("; ");
+  return message.phrases.map((phrase) => phrase.meaning || phrase.short).join("; ");
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------

@@ -116,6 +116,16 @@ fn a_reply_is_about_the_lock_of_its_request_and_a_write_about_that_of_its_object
     assert_eq!((of("write item"), of("write stock")), (vec![Some(0)], vec![Some(1)]));
 }
 
+#[test]
+fn a_known_script_is_told_in_words_and_the_command_to_whoever_points_at_it() {
+    let drawn = of_catalogue("late-clean-up");
+    let document = roxmltree::Document::parse(&drawn.svg).expect("well-formed");
+    let said = |tag| document.descendants().filter(move |it| it.has_tag_name(tag)).filter_map(|it| it.text());
+    assert!(said("text").any(|text| text == "delete stock if mine"));
+    assert!(!said("text").any(|text| text.starts_with("EVALSHA")), "none of its scripts is unknown");
+    assert!(said("title").any(|title| title.starts_with("delete stock if mine (EVALSHA 6fbe84d1")));
+}
+
 /// In the catalogue, claims that overlap validly overlap as claims for just as long.
 #[test]
 fn a_valid_overlap_that_is_shorter_than_that_of_the_claims_has_a_band_of_its_own() {

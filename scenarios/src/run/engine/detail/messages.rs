@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use doublehold_sim::{ConnectionId, Event, HostId, Record};
 
 use super::phrases::Listener;
+use super::scripts::HeardScripts;
 use crate::detail::{Message, Phrase};
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{HostIndex, Scenario};
@@ -66,7 +67,7 @@ pub(super) fn messages(
 ) -> Vec<Message> {
     let mut threads = Threads { cast, recorder, last: BTreeMap::new() };
     let objects: Vec<&str> = scenario.resource.objects.iter().map(|object| object.name.as_str()).collect();
-    let mut bytes = sent.iter();
+    let (mut bytes, mut scripts) = (sent.iter(), HeardScripts::default());
     let mut messages: Vec<Message> = Vec::new();
     let mut directions: BTreeMap<(ConnectionId, HostId), Direction> = BTreeMap::new();
     for record in trace {
@@ -91,7 +92,7 @@ pub(super) fn messages(
                 }
                 let direction = directions.entry((connection, from)).or_default();
                 direction.under_way.push_back(messages.len());
-                let phrases = direction.listener.hear(bytes, &objects);
+                let phrases = direction.listener.hear(bytes, &objects, &mut scripts);
                 let [from, to] = [from_host, to].map(|host| match cast.member(host) {
                     Member::Process => threads.find_thread(connection, host, bytes, &phrases),
                     Member::Client(_) | Member::Node(_) | Member::Resource => host,

@@ -3,6 +3,7 @@
 mod messages;
 mod phrases;
 mod resp3;
+mod scripts;
 
 use doublehold_sim::{Capture, Clocks, Record, SimTime};
 

@@ -8,6 +8,7 @@ use std::task::Poll;
 use redis::Value;
 
 use super::resp3;
+use super::scripts::HeardScripts;
 use crate::detail::{Phrase, PhraseKind};
 use crate::run::client::resource;
 use crate::run::lean::reply;
@@ -53,18 +54,19 @@ impl Listener {
         Listener { kind: Some(kind), ..Listener::default() }
     }
 
-    /// The phrases that end in these bytes. `objects` are the names of what the resource holds.
-    pub(super) fn hear(&mut self, bytes: &[u8], objects: &[&str]) -> Vec<Phrase> {
+    /// The phrases that end in these bytes. `objects` are the names of what the resource holds, `scripts` those that
+    /// were heard before.
+    pub(super) fn hear(&mut self, bytes: &[u8], objects: &[&str], scripts: &mut HeardScripts) -> Vec<Phrase> {
         self.begun.extend_from_slice(bytes);
         let mut phrases = Vec::new();
-        while let Some(phrase) = self.next(objects) {
+        while let Some(phrase) = self.next(objects, scripts) {
             phrases.extend(phrase);
         }
         phrases
     }
 
     /// The next whole piece; `None` once there is none.
-    fn next(&mut self, objects: &[&str]) -> Option<Option<Phrase>> {
+    fn next(&mut self, objects: &[&str], scripts: &mut HeardScripts) -> Option<Option<Phrase>> {
         if self.raw > 0 {
             let skipped = self.raw.min(self.begun.len());
             self.begun.drain(..skipped);
@@ -86,7 +88,7 @@ impl Listener {
                 let words = resource::answer_text(&self.take_frame(resource::ANSWER_BYTES)?);
                 Some(Some(self.phrase(PhraseKind::Reply, words.clone(), words)))
             }
-            Speech::Requests | Speech::Replies | Speech::Stream => self.next_of_redis(),
+            Speech::Requests | Speech::Replies | Speech::Stream => self.next_of_redis(scripts),
         }
     }
 
@@ -94,7 +96,7 @@ impl Listener {
         (self.begun.len() >= bytes).then(|| self.begun.drain(..bytes).collect())
     }
 
-    fn next_of_redis(&mut self) -> Option<Option<Phrase>> {
+    fn next_of_redis(&mut self, scripts: &mut HeardScripts) -> Option<Option<Phrase>> {
         if let Some(length) = self.data_set() {
             self.raw = length;
             return Some(None);
@@ -117,7 +119,8 @@ impl Listener {
                 // What a replica says once it follows is no request: nobody answers it.
                 let is_ack = words.starts_with("REPLCONF ACK");
                 let kind = if is_ack { PhraseKind::Replication } else { PhraseKind::Request };
-                Some(Some(self.phrase(kind, words, short)))
+                let meaning = meaning(&value, scripts);
+                Some(Some(Phrase { meaning, ..self.phrase(kind, words, short) }))
             }
             Some(Speech::Stream) => Some(Some(self.phrase(PhraseKind::Replication, words, short))),
             _ if resp3::is_unasked(&value) => Some(Some(self.phrase(PhraseKind::Push, words, short))),
@@ -153,7 +156,7 @@ impl Listener {
     fn phrase(&mut self, kind: PhraseKind, words: String, short: String) -> Phrase {
         let number = self.number;
         self.number += u64::from(!matches!(kind, PhraseKind::Replication | PhraseKind::Push));
-        Phrase { kind, number, words, short }
+        Phrase { kind, number, words, short, meaning: None }
     }
 }
 
@@ -189,6 +192,16 @@ fn words(value: &Value, longest: usize) -> String {
         }
         other => format!("{other:?}"),
     }
+}
+
+/// What a request does that runs a known script.
+fn meaning(request: &Value, scripts: &mut HeardScripts) -> Option<String> {
+    fn bytes(item: &Value) -> Option<&[u8]> {
+        if let Value::BulkString(bytes) = item { Some(bytes) } else { None }
+    }
+    let Value::Array(items) = request else { return None };
+    let words: Option<Vec<&[u8]>> = items.iter().map(bytes).collect();
+    scripts.meaning(&words?, |key| argument(key, SHORT))
 }
 
 fn argument(bytes: &[u8], longest: usize) -> String {
