@@ -23,8 +23,33 @@
     for (let at = 0; at < data.length; at += 4 * 97) colors.add((data[at] << 16) + (data[at + 1] << 8) + data[at + 2]);
     return colors.size;
   };
+  // What is written on the picture from now on: where, and how large.
+  const written = [], fillText = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    if (this.canvas === canvas) {
+      const wide = this.measureText(text).width, left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
+      written.push({ text, left, right: left + wide, y, size: Number(/([\d.]+)px/.exec(this.font)[1]) });
+    }
+    fillText.call(this, text, x, y);
+  };
+  const runInto = (one, other) => {
+    const apart = Math.abs(one.y - other.y), gap = apart < 1 ? 5 : 0;
+    return apart < 9 && one.left < other.right + gap && other.left < one.right + gap;
+  };
   try {
     await frame();
+    // No two texts are read as one, and none is too small, in the whole run and closer.
+    for (const key of ["0", "+", "+", "ArrowLeft", "n", "0"]) {
+      written.length = 0;
+      await press(key);
+      check(key !== "0" || written.length > 5, "key " + key + " writes " + written.length + " texts");
+      written.forEach((one, place) => {
+        check(one.size >= 10, "'" + one.text + "' has " + one.size + " pixels");
+        const other = written.slice(place + 1).find((other) => runInto(one, other));
+        check(!other, "key " + key + ": '" + one.text + "' runs into '" + other?.text + "'");
+      });
+    }
+    await press("Escape");
     const whole = shown();
     check(painted() > 5, "the whole run is drawn in " + painted() + " colours");
     for (let turn = 0; turn < 60; turn += 1) send("wheel", 500, 100, { deltaY: -400 });
@@ -49,7 +74,7 @@
       }
     }
     check(said > 20, "only " + said + " places of the picture say something");
-    // The lanes have their room, also with the clocks below them.
+    // Also with the clocks below them.
     const [lanes, all] = ["frame", "picture"].map((id) => document.getElementById(id).getBoundingClientRect().height);
     check(lanes >= Math.min(canvas.clientHeight, all * 2 / 3) - 1, "the lanes have " + lanes + " of " + all + " pixels");
     // Every number of the list is drawn whole: 16 pixels wide, and short of the edge. The clocks, shown since the first

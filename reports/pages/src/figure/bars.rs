@@ -127,8 +127,8 @@ impl Panel<'_> {
         let (x, y) = (self.scale.x(at), row.middle() - HEIGHT / 2.0 - 1.0);
         let points = [(x, y), (x - 4.0, y - 7.0), (x + 4.0, y - 7.0), (x, y)];
         let attributes = format!(r#"class="write" data-at="{}" fill="{ink}""#, at.0);
-        self.paper.path(&points, &attributes);
-        self.label((x + 6.0, y - 1.0), Align::Start, ink, words, write.fate != WriteFate::Applied);
+        self.paper.path(&points, &attributes, &format!("{words}, {}", instant(at)));
+        self.label_beside((x, y - 1.0), 6.0, (ink, write.fate != WriteFate::Applied), words);
     }
 
     fn key(&mut self, row: &Row<'_>, key: &KeyBar) {
@@ -161,9 +161,9 @@ impl Panel<'_> {
             };
             let attributes = format!(r#"stroke="{ink}" stroke-width="{wide}""#);
             self.paper.line((x, area.y - 2.0), (x, area.y + HEIGHT + 2.0), &attributes, &title);
-            self.label((x + 3.0, area.y - 3.0), Align::Start, ink, how_it_ended(how), is_lost);
+            self.label_beside((x, area.y - 3.0), 3.0, (ink, is_lost), how_it_ended(how));
         }
-        self.label_in(area, INK, &format!("{name}{origin}"));
+        self.label_in(area, INK, &[&format!("{name}{origin}"), &name]);
     }
 
     fn place_of(&self, host: HostIndex) -> usize {

@@ -2,11 +2,12 @@
 //!
 //! Every strip has a scale of its own: clocks that are years apart and one that is stepped by a second are both read.
 
+use doublehold_history::instant;
 use doublehold_render::picture::view::{ClockSeries, ClockStretch, View};
 use doublehold_text::duration;
 
 use super::colours::{FAINT, INK, LANE};
-use super::lettering::{SIZE, SMALL, clip_text};
+use super::lettering::{Font, clip_text, width};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
 
@@ -52,11 +53,17 @@ pub(super) fn draw(paper: &mut Paper, view: &View, scale: Scale, top: f64) -> f6
     let words = if strips.is_empty() { "every clock shows true time" } else { "clock minus true time" };
     below += 6.0;
     paper.text((scale.left, below), Align::Start, &format!(r#"class="label" fill="{FAINT}""#), words);
+    let mut taken = vec![text_area(scale.left, below, words)];
     for strip in &strips {
-        strip.draw(paper, scale, below);
+        strip.draw(paper, scale, below, &mut taken);
         below += HEIGHT;
     }
     below + 12.0
+}
+
+/// The room of a label that begins here, with some to the next one.
+fn text_area(x: f64, baseline: f64, words: &str) -> Box2 {
+    Box2 { x: x - 3.0, y: baseline - 9.0, width: width(words, Font::LABEL) + 6.0, height: 11.0 }
 }
 
 /// What stands beside the strips.
@@ -81,30 +88,31 @@ fn strips(view: &View) -> Vec<Strip> {
 }
 
 impl Strip {
-    fn draw(&self, paper: &mut Paper, scale: Scale, top: f64) {
+    fn draw(&self, paper: &mut Paper, scale: Scale, top: f64, taken: &mut Vec<Box2>) {
         let (least, greatest) = self.range();
         let (high, low) = (top + ABOVE, top + HEIGHT - 2.0);
         let span = (i128::from(greatest) - i128::from(least)).max(1) as f64;
         let y = |offset: i64| low - (i128::from(offset) - i128::from(least)) as f64 / span * (low - high);
         paper.line((scale.left, y(0)), (scale.right_edge(), y(0)), &format!(r#"stroke="{LANE}""#), "");
-        if let Some(label) = clip_text(&self.label, SIZE, scale.left - 14.0) {
+        if let Some(label) = clip_text(&self.label, Font::TEXT, scale.left - 14.0) {
             paper.text((scale.left - 10.0, (high + low) / 2.0 + 4.0), Align::End, "", &label);
         }
         let ink = format!(r#"stroke="{INK}" fill="none""#);
         for line in &self.lines {
             let points = line.map(|(at, offset)| (scale.x(at), y(offset)));
-            paper.path(&points, &format!(r#"class="clock" stroke-width="1.6" {ink}"#));
+            let [from, to] = line.map(|(at, offset)| format!("{} at {}", format_offset(offset), instant(at)));
+            let title = format!("{} minus true time: {from}, {to}", self.label);
+            paper.path(&points, &format!(r#"class="clock" stroke-width="1.6" {ink}"#), &title);
         }
         for step in self.lines.windows(2) {
             let ends = [step[0][1], step[1][0]].map(|(at, offset)| (scale.x(at), y(offset)));
-            paper.path(&ends, &format!(r#"class="clock-step" stroke-dasharray="2 2" {ink}"#));
+            paper.path(&ends, &format!(r#"class="clock-step" stroke-dasharray="2 2" {ink}"#), "");
         }
-        let mut taken: Vec<Box2> = Vec::new();
         for (at, offset) in self.labelled_offsets() {
             let words = format_offset(offset);
-            let wide = super::lettering::width(&words, SMALL);
+            let wide = width(&words, Font::LABEL);
             let x = (scale.x(at) + 3.0).min(scale.right_edge() - wide);
-            let area = Box2 { x, y: y(offset) - 12.0, width: wide, height: 11.0 };
+            let area = text_area(x, y(offset) - 3.0, &words);
             if taken.iter().all(|other| !other.meets(&area)) {
                 paper.text((x, y(offset) - 3.0), Align::Start, r#"class="label""#, &words);
                 taken.push(area);

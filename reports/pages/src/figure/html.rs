@@ -14,6 +14,8 @@ use super::{Options, svg};
 
 const STYLE: &str = include_str!("page/page.css");
 const DRAWING: &str = include_str!("page/page.js");
+const LABELS: &str = include_str!("page/labels.js");
+const BANDS: &str = include_str!("page/bands.js");
 const LEGEND: &str = include_str!("page/legend.js");
 const INPUT: &str = include_str!("page/input.js");
 
@@ -41,7 +43,7 @@ const CANVAS: &str = "lanes of hosts over true time; the lists beside it say the
 /// None in practice: everything in a view can be written as JSON.
 pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
     let data = inert(&serde_json::to_string(view)?);
-    let script = format!("\n(() => {{\n{DRAWING}{LEGEND}{INPUT}}})();\n");
+    let script = format!("\n(() => {{\n{DRAWING}{LABELS}{BANDS}{LEGEND}{INPUT}}})();\n");
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -158,7 +160,15 @@ mod tests {
         for name in read.iter().copied().chain(used) {
             assert!(OF_RUN.iter().any(|(known, ..)| *known == name), "`--{name}` is not declared");
         }
-        for (file, text) in [("css", STYLE), ("page", DRAWING), ("legend", LEGEND), ("input", INPUT)] {
+        let files = [
+            ("css", STYLE),
+            ("page", DRAWING),
+            ("labels", LABELS),
+            ("bands", BANDS),
+            ("legend", LEGEND),
+            ("input", INPUT),
+        ];
+        for (file, text) in files {
             let is_colour = |word: &str| {
                 let digits: String = word.chars().take_while(char::is_ascii_hexdigit).collect();
                 matches!(digits.len(), 3 | 6)

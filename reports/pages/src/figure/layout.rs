@@ -6,17 +6,17 @@ use doublehold_render::picture::view::View;
 use doublehold_text::duration;
 
 use super::colours::{self, FAINT, INK, VIOLATION};
-use super::lettering::{self, SIZE, wrap_text};
+use super::lettering::{self, Font, SIZE, SMALL, wrap_text};
 use super::panel::Panel;
 use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
 use super::zoom::{ZoomPanel, find_zoom_panels};
-use super::{Options, clocks, legend};
+use super::{Options, clocks, double_holds, legend};
 
 const MARGIN: f64 = 16.0;
 /// The radius of the circle about the number of a sentence.
-const NUMBER: f64 = 7.0;
+const NUMBER: f64 = 8.0;
 /// What the labels of rows take at most.
 const LABELS: f64 = 150.0;
 
@@ -36,8 +36,8 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
     let width = f64::from(options.width.max(Options::NARROWEST));
     let id: String = options.id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').collect();
     let id = format!("figure-{id}");
-    let mut layout = FigureLayout { view, id, width, below: MARGIN, paper: Paper::default() };
     let zooms = find_zoom_panels(view);
+    let mut layout = FigureLayout { view, id, width, below: MARGIN, paper: Paper::default() };
     layout.title();
     layout.draw_run(&zooms);
     for (zoom, sign) in zooms.iter().zip('A'..) {
@@ -54,7 +54,7 @@ impl FigureLayout<'_> {
         let attributes =
             format!(r#"font-family="sans-serif" font-size="{SIZE}" fill="{INK}" id="{id}" role="img""#);
         let beneath = format!(
-            "<style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
+            "<style>#{id} .label{{font-size:{SMALL}px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
              stroke-linejoin:round}}</style>\n{}",
             colours::definitions(id, self.view.lanes.clients.len())
         );
@@ -62,7 +62,8 @@ impl FigureLayout<'_> {
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {
-        for line in wrap_text(text, SIZE, self.width - 2.0 * MARGIN - indent) {
+        let font = if attributes.contains("bold") { Font::STRONG } else { Font::TEXT };
+        for line in wrap_text(text, font, self.width - 2.0 * MARGIN - indent) {
             self.below += 16.0;
             self.paper.text((MARGIN + indent, self.below), Align::Start, attributes, &line);
         }
@@ -83,12 +84,12 @@ impl FigureLayout<'_> {
     /// How much of the width the labels of rows take.
     fn label_width(&self, rows: &[Row<'_>]) -> f64 {
         let labels = rows.iter().map(|row| row.label.clone()).chain(clocks::labels(self.view));
-        let widest = labels.map(|label| lettering::width(&label, SIZE)).fold(0.0, f64::max);
+        let widest = labels.map(|label| lettering::width(&label, Font::STRONG)).fold(0.0, f64::max);
         (widest + 24.0).clamp(72.0, LABELS)
     }
 
-    fn scale(&self, rows: &[Row<'_>], zoom: &ZoomPanel) -> Scale {
-        let left = MARGIN + self.label_width(rows);
+    fn scale(&self, zoom: &ZoomPanel) -> Scale {
+        let left = MARGIN + self.label_width(&rows(self.view, 0.0));
         Scale { from: zoom.from, to: zoom.to, left, width: self.width - MARGIN - left }
     }
 
@@ -96,26 +97,25 @@ impl FigureLayout<'_> {
     fn draw_run(&mut self, zooms: &[ZoomPanel]) {
         let whole =
             ZoomPanel { from: doublehold_history::TrueNs(0), to: self.view.ended, words: String::new() };
-        let top = self.below + 24.0;
-        let rows = rows(self.view, top);
-        let scale = self.scale(&rows, &whole);
-        self.panel(&rows, scale);
-        let bottom = self.below - 28.0;
+        let scale = self.scale(&whole);
+        let (top, bottom) = self.panel(scale);
+        let mut signs = Vec::new();
         for (zoom, sign) in zooms.iter().zip('A'..) {
             let (x, end) = (scale.x(zoom.from), scale.x(zoom.to));
             let area = Box2 { x, y: top, width: (end - x).max(1.0), height: bottom - top };
             let attributes =
                 format!(r#"fill="none" stroke="{INK}" stroke-width="0.8" stroke-dasharray="2 2""#);
             self.paper.rect(area, &attributes, &zoom.words);
-            let attributes = r#"class="label" font-weight="bold""#;
-            self.paper.text(
-                ((x + end) / 2.0, self.below - 3.0),
-                Align::Middle,
-                attributes,
-                &sign.to_string(),
-            );
+            signs.push(((x + end) / 2.0, sign));
         }
-        if !zooms.is_empty() {
+        if !signs.is_empty() {
+            let wanted: Vec<f64> = signs.iter().map(|(at, _)| *at).collect();
+            let places = place_numbers(&wanted, scale.left, scale.right_edge());
+            self.below += 6.0;
+            for ((_, sign), at) in signs.into_iter().zip(places) {
+                let attributes = r#"class="label" font-weight="bold""#;
+                self.paper.text((at, self.below), Align::Middle, attributes, &sign.to_string());
+            }
             self.below += 14.0;
         }
         self.below = clocks::draw(&mut self.paper, self.view, scale, self.below);
@@ -131,13 +131,17 @@ impl FigureLayout<'_> {
             duration(span)
         );
         self.paragraph(&title, 0.0, r#"font-weight="bold""#);
-        let rows = rows(self.view, self.below + 26.0);
-        let scale = self.scale(&rows, zoom);
-        self.panel(&rows, scale);
+        self.below += 2.0;
+        let scale = self.scale(zoom);
+        self.panel(scale);
     }
 
-    /// The rows over a scale, with their axis and the numbers of the sentences that are in it.
-    fn panel(&mut self, rows: &[Row<'_>], scale: Scale) {
+    /// The rows over a scale, with their axis, the numbers of the sentences that are in it and what is said of double
+    /// holds; where the rows begin and end.
+    fn panel(&mut self, scale: Scale) -> (f64, f64) {
+        let captions = double_holds::captions(self.view, scale);
+        let above = self.below + 24.0;
+        let rows = &rows(self.view, above + double_holds::height(&captions));
         let clip = format!("{}-clip{}", self.id, number(self.below));
         let id = self.id.clone();
         let mut panel = Panel::new(self.view, &id, scale, rows);
@@ -156,11 +160,14 @@ impl FigureLayout<'_> {
         self.paper.raw(&drawn);
         self.paper.close();
         self.paper.raw(&axis);
-        self.numbers(rows, scale, top);
+        self.numbers(rows, scale, above);
+        double_holds::draw(&mut self.paper, &captions, top);
         self.below = bottom + 30.0;
+        (top, bottom)
     }
 
-    /// The number of each sentence above its instant, with a line down to the lane that it is about.
+    /// The number of each sentence above its instant, with a line down to the lane that it is about. Numbers end
+    /// at `top`.
     fn numbers(&mut self, rows: &[Row<'_>], scale: Scale, top: f64) {
         let lines: Vec<_> =
             self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
@@ -172,12 +179,12 @@ impl FigureLayout<'_> {
             let ink = if line.proves { VIOLATION } else { INK };
             let down = lane.map_or(top, |row| row.middle() - 9.0);
             let attributes = format!(r#"stroke="{ink}" stroke-width="0.6""#);
-            self.paper.line((at, top - 6.0), (x, top), &attributes, "");
+            self.paper.line((at, top - 5.0), (x, top), &attributes, "");
             self.paper.line((x, top), (x, down), &format!(r#"{attributes} stroke-dasharray="1 2""#), "");
             let title = format!("{}: {}", instant(line.at), line.words);
             self.paper.circle((at, top - 13.0), NUMBER, &format!(r#"fill="{PAPER}" stroke="{ink}""#), &title);
-            let attributes = format!(r#"font-size="9" fill="{ink}""#);
-            self.paper.text((at, top - 10.0), Align::Middle, &attributes, &number.to_string());
+            let attributes = format!(r#"font-size="{SMALL}" fill="{ink}""#);
+            self.paper.text((at, top - 9.5), Align::Middle, &attributes, &number.to_string());
         }
     }
 
@@ -220,7 +227,7 @@ impl FigureLayout<'_> {
 /// Places for numbers that want to be at these: beside each other where they would collide, closer where they would
 /// not all fit, and none beyond an edge.
 fn place_numbers(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
-    const APART: f64 = 16.0;
+    const APART: f64 = 18.0;
     let gaps = wanted.len().saturating_sub(1).max(1);
     let apart = APART.min((right - left) / gaps as f64);
     let mut places = wanted.to_vec();
@@ -243,9 +250,9 @@ mod tests {
 
     #[test]
     fn numbers_that_collide_stand_beside_each_other() {
-        assert_eq!(place_numbers(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
-        assert_eq!(place_numbers(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
-        assert_eq!(place_numbers(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
+        assert_eq!(place_numbers(&[30.0, 32.0, 90.0], 0.0, 100.0), [14.0, 32.0, 90.0]);
+        assert_eq!(place_numbers(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 18.0, 90.0]);
+        assert_eq!(place_numbers(&[98.0, 99.0, 100.0], 0.0, 100.0), [64.0, 82.0, 100.0]);
         assert!(place_numbers(&[], 0.0, 100.0).is_empty());
     }
 

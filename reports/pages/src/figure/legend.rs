@@ -5,7 +5,7 @@ use doublehold_render::picture::view::{View, WriteFate};
 use doublehold_scenarios::fault::Nature;
 
 use super::colours::{self, FAINT, INK, LANE, Pattern, VIOLATION};
-use super::lettering::{SMALL, width};
+use super::lettering::{Font, SMALL, width};
 use super::paper::{Align, Box2, Paper};
 
 /// How an entry's sign is drawn.
@@ -28,12 +28,12 @@ pub(super) fn draw(paper: &mut Paper, view: &View, id: &str, (left, right): (f64
     const APART: f64 = 18.0;
     let (mut x, mut y) = (left, top + 12.0);
     for (sign, words) in entries(view, id) {
-        let wide = SIGN + width(words, SMALL);
+        let wide = SIGN + width(words, Font::LABEL);
         if x + wide > right && x > left {
             (x, y) = (left, y + 16.0);
         }
         sign.draw(paper, x, y - 4.0);
-        paper.text((x + SIGN, y), Align::Start, r#"font-size="10""#, words);
+        paper.text((x + SIGN, y), Align::Start, &format!(r#"font-size="{SMALL}""#), words);
         x += wide + APART;
     }
     y + 12.0
@@ -112,7 +112,7 @@ impl Sign {
             Sign::Triangle(ink) => {
                 let points =
                     [(x + 14.0, y + 4.0), (x + 10.0, y - 3.0), (x + 18.0, y - 3.0), (x + 14.0, y + 4.0)];
-                paper.path(&points, &format!(r#"fill="{ink}""#));
+                paper.path(&points, &format!(r#"fill="{ink}""#), "");
             }
         }
     }

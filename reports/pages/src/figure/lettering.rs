@@ -7,9 +7,28 @@ pub(super) const SIZE: f64 = 12.0;
 /// The size of labels inside a picture.
 pub(super) const SMALL: f64 = 10.0;
 
-/// How wide a text is at a size.
-pub(super) fn width(text: &str, size: f64) -> f64 {
-    text.chars().map(advance).sum::<f64>() * size
+/// What a text is written in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Font {
+    pub(super) size: f64,
+    pub(super) bold: bool,
+}
+
+impl Font {
+    pub(super) const TEXT: Font = Font { size: SIZE, bold: false };
+    pub(super) const STRONG: Font = Font { size: SIZE, bold: true };
+    pub(super) const LABEL: Font = Font { size: SMALL, bold: false };
+    pub(super) const STRONG_LABEL: Font = Font { size: SMALL, bold: true };
+
+    /// How wide a letter is at size 1, against that of a font that is not bold.
+    fn widening(self) -> f64 {
+        if self.bold { 1.12 } else { 1.0 }
+    }
+}
+
+/// How wide a text is.
+pub(super) fn width(text: &str, font: Font) -> f64 {
+    text.chars().map(advance).sum::<f64>() * font.size * font.widening()
 }
 
 fn advance(letter: char) -> f64 {
@@ -25,14 +44,14 @@ fn advance(letter: char) -> f64 {
 }
 
 /// As much of a text as fits, with a mark where it was cut; nothing if that would be no more than the mark.
-pub(super) fn clip_text(text: &str, size: f64, room: f64) -> Option<String> {
-    if width(text, size) <= room {
+pub(super) fn clip_text(text: &str, font: Font, room: f64) -> Option<String> {
+    if width(text, font) <= room {
         return Some(text.to_owned());
     }
     let mut short = String::new();
-    let mut used = advance('…') * size;
+    let mut used = width("…", font);
     for letter in text.chars() {
-        used += advance(letter) * size;
+        used += width(letter.encode_utf8(&mut [0; 4]), font);
         if used > room {
             break;
         }
@@ -42,12 +61,12 @@ pub(super) fn clip_text(text: &str, size: f64, room: f64) -> Option<String> {
 }
 
 /// A paragraph in lines that fit.
-pub(super) fn wrap_text(text: &str, size: f64, room: f64) -> Vec<String> {
+pub(super) fn wrap_text(text: &str, font: Font, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {
         let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-        if width(&longer, size) > room && !line.is_empty() {
+        if width(&longer, font) > room && !line.is_empty() {
             lines.push(std::mem::take(&mut line));
             line.push_str(word);
         } else {

@@ -11,6 +11,7 @@
 mod bars;
 mod clocks;
 mod colours;
+mod double_holds;
 mod html;
 mod layout;
 mod legend;
@@ -20,6 +21,8 @@ pub mod paper;
 mod rows;
 mod scale;
 mod shades;
+#[cfg(test)]
+mod tests;
 mod zoom;
 
 use doublehold_render::picture::view::View;
@@ -38,6 +41,8 @@ pub struct Options {
 impl Options {
     /// Narrower than this, nothing can be read.
     pub const NARROWEST: u32 = 480;
+    /// As wide as the column of a report's page: wider, it would be shown smaller than it is, and so would its texts.
+    pub const IN_REPORT: u32 = 1112;
 }
 
 impl Default for Options {

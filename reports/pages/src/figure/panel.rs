@@ -2,22 +2,27 @@
 //!
 //! What is drawn later covers what was drawn earlier: shades, double holds, messages, bars, marks, and last the labels,
 //! of which one that would cover another is left out. Whatever has a label has its words as a tooltip as well.
+//!
+//! Decision: "Words in a picture give way to each other" (docs/decisions/pictures.md).
 
 use std::collections::BTreeSet;
 
 use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
-use doublehold_render::picture::view::{OverlapSpan, View};
+use doublehold_render::picture::view::View;
 use doublehold_scenarios::detail::{Message, Phrase};
 
-use super::colours::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
-use super::lettering::{self, SMALL, clip_text};
+use super::colours::{self, FAINT, GRID, INK, LANE, VIOLATION};
+use super::lettering::{Font, clip_text, width};
 use super::paper::{Align, Box2, Paper};
 use super::rows::{Row, RowContent, row_of};
 use super::scale::Scale;
 
 /// A message whose arrow is less wide than this cannot be followed.
 const UPRIGHT: f64 = 3.0;
+
+/// What is between two labels at least: with less, two are read as one.
+const APART: f64 = 6.0;
 
 /// A run with more bars than these is drawn without those that nobody could see.
 const MANY: usize = 4_000;
@@ -55,8 +60,6 @@ struct Label {
     bold: bool,
     /// How far to the right it may move to find room.
     slack: f64,
-    /// How far down, if there is none to the right.
-    drop: f64,
 }
 
 impl<'v> Panel<'v> {
@@ -91,7 +94,7 @@ impl<'v> Panel<'v> {
         let left = self.scale.left;
         for row in self.rows {
             let middle = row.middle();
-            if let Some(label) = clip_text(&row.label, lettering::SIZE, left - 14.0) {
+            if let Some(label) = clip_text(&row.label, Font::STRONG, left - 14.0) {
                 self.paper.text((left - 10.0, middle + 4.0), Align::End, r#"font-weight="bold""#, &label);
             }
             if let RowContent::Client { place, .. } = row.shown {
@@ -110,38 +113,6 @@ impl<'v> Panel<'v> {
         }
         for middle in self.rows.iter().map(Row::middle) {
             self.paper.line((left, middle), (right, middle), &format!(r#"stroke="{LANE}""#), "");
-        }
-    }
-
-    /// Double holds, as bands through all lanes. Where the same claims overlap validly as well, that is one band.
-    fn double_holds(&mut self) {
-        let (top, height) = (self.top(), self.bottom() - self.top());
-        let view = self.view;
-        let key = |it: &OverlapSpan| (it.grants, it.from, it.to);
-        let is_repeated = |place: usize, it: &OverlapSpan| {
-            view.lanes.overlaps[..place].iter().any(|other| key(other) == key(it))
-        };
-        for (place, overlap) in view.lanes.overlaps.iter().enumerate() {
-            if !self.scale.shows(overlap.from, overlap.to) || is_repeated(place, overlap) {
-                continue;
-            }
-            let same: Vec<&OverlapSpan> =
-                view.lanes.overlaps.iter().filter(|it| key(it) == key(overlap)).collect();
-            let predicates: Vec<&str> = same.iter().map(|it| it.predicate.as_str()).collect();
-            let (x, to) = (self.scale.inside(overlap.from), self.scale.inside(overlap.to));
-            let area = Box2 { x, y: top, width: (to - x).max(1.0), height };
-            let attributes = format!(
-                r#"class="overlap" data-predicate="{}" data-from="{}" data-to="{}" fill="{}" stroke="{VIOLATION}" stroke-width="0.8""#,
-                predicates.join(" "),
-                overlap.from.0,
-                overlap.to.0,
-                Pattern::Double.fill(self.id),
-            );
-            let said = same.last().map_or(overlap.words.as_str(), |it| it.words.as_str());
-            let words = format!("{}: {said}", predicates.join(" and "));
-            let title = format!("{words}, from {} to {}", instant(overlap.from), instant(overlap.to));
-            self.paper.rect(area, &attributes, &title);
-            self.label_of_band(x, top, &words);
         }
     }
 
@@ -170,8 +141,9 @@ impl<'v> Panel<'v> {
         let (Some(from), Some(to)) = (middle(message.from), middle(message.to)) else { return };
         let sign = if to > from { 1.0 } else { -1.0 };
         let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
+        let is_upright = (x2 - x1).abs() < UPRIGHT;
         // An upright arrow shows that something was sent, and no more.
-        let (ink, marker, dashes) = match (is_held(message), (x2 - x1).abs() < UPRIGHT) {
+        let (ink, marker, dashes) = match (is_held(message), is_upright) {
             (true, _) => (VIOLATION, "held", r#" stroke-dasharray="4 2""#),
             (false, true) => (LANE, "", ""),
             (false, false) => (FAINT, "arrow", ""),
@@ -213,80 +185,82 @@ impl<'v> Panel<'v> {
 
     /// A label to be drawn last, if there is room for it then. Those asked for first come first.
     pub(super) fn label(&mut self, at: (f64, f64), align: Align, ink: &str, text: &str, bold: bool) {
-        self.labels.push(Label {
-            at,
-            align,
-            ink: ink.to_owned(),
-            text: text.to_owned(),
-            bold,
-            slack: 0.0,
-            drop: 0.0,
-        });
+        self.labels.push(Label { at, align, ink: ink.to_owned(), text: text.to_owned(), bold, slack: 0.0 });
     }
 
-    /// What is said of a double hold, above its lanes: a line lower where another says so already.
-    fn label_of_band(&mut self, x: f64, top: f64, text: &str) {
-        let (at, ink, text) = ((x + 3.0, top + 10.0), VIOLATION.to_owned(), text.to_owned());
-        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack: 0.0, drop: 22.0 });
+    /// A label to the right of a mark, or to its left where the panel ends too soon.
+    pub(super) fn label_beside(
+        &mut self,
+        (x, y): (f64, f64),
+        gap: f64,
+        (ink, bold): (&str, bool),
+        text: &str,
+    ) {
+        let font = if bold { Font::STRONG_LABEL } else { Font::LABEL };
+        let is_right = x + gap + width(text, font) <= self.scale.right_edge();
+        let (x, align) = if is_right { (x + gap, Align::Start) } else { (x - gap, Align::End) };
+        self.label((x, y), align, ink, text, bold);
     }
 
-    /// A label somewhere in a bar, as far to the left as there is room.
-    pub(super) fn label_in(&mut self, area: Box2, ink: &str, text: &str) {
-        let slack = (area.width - 4.0 - lettering::width(text, SMALL)).max(0.0);
+    /// A label inside of a bar, as far to the left as there is room: the first of these texts that fits. None if none
+    /// does, for the room beside a bar is another's.
+    pub(super) fn label_in(&mut self, area: Box2, ink: &str, texts: &[&str]) {
+        let room = area.width - 6.0;
+        let wide = |text: &str| width(text, Font::STRONG_LABEL);
+        let Some(text) = texts.iter().find(|text| wide(text) <= room) else { return };
         let at = (area.x + 3.0, area.y + area.height / 2.0 + 4.0);
-        let (ink, text) = (ink.to_owned(), text.to_owned());
-        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack, drop: 0.0 });
+        let (slack, ink, text) = (room - wide(text), ink.to_owned(), (*text).to_owned());
+        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack });
     }
 
     /// Draws the labels that there is room for.
     fn finish(&mut self) {
         for label in std::mem::take(&mut self.labels) {
-            let right = self.scale.right_edge();
-            let wide = lettering::width(&label.text, SMALL);
+            let (left, right) = (self.scale.left, self.scale.right_edge());
+            let font = if label.bold { Font::STRONG_LABEL } else { Font::LABEL };
+            let Some(text) = clip_text(&label.text, font, right - left) else { continue };
+            let wide = width(&text, font);
             let x = match label.align {
                 Align::Start => label.at.0,
                 Align::Middle => label.at.0 - wide / 2.0,
                 Align::End => label.at.0 - wide,
             };
             // At the right edge a label moves to the left; at the left edge it begins there.
-            let x = x.min(right - wide).max(self.scale.left);
-            let Some(text) = clip_text(&label.text, SMALL, right - x + 1.0) else { continue };
-            let area = Box2 { x: x - 1.0, y: label.at.1 - 9.0, width: wide + 2.0, height: 11.0 };
-            let Some(area) = self.free_place(area, label.slack, label.drop) else { continue };
+            let x = x.min(right - wide).max(left);
+            let area = Box2 { x: x - APART / 2.0, y: label.at.1 - 9.0, width: wide + APART, height: 11.0 };
+            let Some(area) = self.free_place(area, label.slack) else { continue };
             self.taken.push(area);
             let weight = if label.bold { r#" font-weight="bold""# } else { "" };
             let attributes = format!(r#"class="label" fill="{}"{weight}"#, label.ink);
-            self.paper.text((area.x + 1.0, area.y + 9.0), Align::Start, &attributes, &text);
+            self.paper.text((area.x + APART / 2.0, area.y + 9.0), Align::Start, &attributes, &text);
         }
     }
 
-    /// The first place from here to the right, and then below, that no other label has.
-    fn free_place(&self, area: Box2, slack: f64, drop: f64) -> Option<Box2> {
-        let last = (area.x + slack).min(self.scale.right_edge() - area.width).max(area.x);
-        let mut line = area;
-        while line.y <= area.y + drop {
-            let mut place = line;
-            while let Some(taken) = self.taken.iter().find(|taken| taken.meets(&place)) {
-                place.x = taken.x + taken.width + 4.0;
-            }
-            if place.x <= last {
-                return Some(place);
-            }
-            line.y += area.height;
+    /// The first place from here to the right that no other label has.
+    fn free_place(&self, area: Box2, slack: f64) -> Option<Box2> {
+        let last = (area.x + slack).min(self.scale.right_edge() + APART / 2.0 - area.width).max(area.x);
+        let mut place = area;
+        while let Some(taken) = self.taken.iter().find(|taken| taken.meets(&place)) {
+            place.x = taken.x + taken.width + 1.0;
         }
-        None
+        (place.x <= last).then_some(place)
     }
 
     /// The axis below the rows.
     pub(super) fn axis(&mut self) {
         let (left, right, y) = (self.scale.left, self.scale.right_edge(), self.bottom() + 4.0);
         self.paper.line((left, y), (right, y), &format!(r#"stroke="{INK}""#), "");
+        let mut free = left;
         for (at, label) in self.scale.ticks() {
             let x = self.scale.x(at);
             self.paper.line((x, y), (x, y + 5.0), &format!(r#"stroke="{INK}""#), "");
-            let half = lettering::width(&label, SMALL) / 2.0;
+            let half = width(&label, Font::LABEL) / 2.0;
             let place = x.max(left + half).min(right - half);
-            self.paper.text((place, y + 16.0), Align::Middle, r#"class="label""#, &label);
+            // At the right edge a label stands beside its tick, where the one before it may be.
+            if place - half >= free {
+                self.paper.text((place, y + 16.0), Align::Middle, r#"class="label""#, &label);
+                free = place + half + APART;
+            }
         }
         let attributes = format!(r#"class="label" fill="{FAINT}""#);
         self.paper.text((left - 10.0, y + 16.0), Align::End, &attributes, "true time");

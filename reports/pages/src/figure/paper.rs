@@ -113,14 +113,14 @@ impl Paper {
         self.element(&format!(r#"<circle cx="{x}" cy="{y}" r="{radius}" {attributes}"#), "circle", title);
     }
 
-    /// A line through points, or what it encloses if the attributes fill it.
-    pub fn path(&mut self, points: &[(f64, f64)], attributes: &str) {
+    /// A line through points, or what it encloses if the attributes fill it, likewise.
+    pub fn path(&mut self, points: &[(f64, f64)], attributes: &str, title: &str) {
         let mut path = String::new();
         for (place, (x, y)) in points.iter().enumerate() {
             let command = if place == 0 { 'M' } else { 'L' };
             let _ignored = write!(path, "{command}{} {}", number(*x), number(*y));
         }
-        self.element(&format!(r#"<path d="{path}" {attributes}"#), "path", "");
+        self.element(&format!(r#"<path d="{path}" {attributes}"#), "path", title);
     }
 
     /// A text on one line. `attributes` may set its colour, size and weight.

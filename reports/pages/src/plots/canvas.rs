@@ -62,7 +62,7 @@ impl Canvas {
         let stroke = stroke(colour, width);
         match points {
             [from, to] => self.paper.line(*from, *to, &stroke, ""),
-            _ => self.paper.path(points, &format!("fill=\"none\" {stroke}")),
+            _ => self.paper.path(points, &format!("fill=\"none\" {stroke}"), ""),
         }
     }
 
@@ -102,7 +102,7 @@ impl Canvas {
 
     /// What lies between two lines, so light that others show through.
     pub(super) fn band(&mut self, outline: &[Spot], look: Look) {
-        self.paper.path(outline, &format!("fill=\"{}\" opacity=\"0.13\"", look.colour()));
+        self.paper.path(outline, &format!("fill=\"{}\" opacity=\"0.13\"", look.colour()), "");
     }
 
     pub(super) fn write(&mut self, text: &str, at: Spot, side: Side, font: (f64, &str)) {
@@ -138,7 +138,7 @@ impl Canvas {
         };
         let around = corners.iter().chain(corners.first());
         let points: Vec<Spot> = around.map(|(x, y)| (at.0 + x * R, at.1 + y * R)).collect();
-        self.paper.path(&points, &attributes);
+        self.paper.path(&points, &attributes, "");
     }
 }
 

@@ -211,7 +211,7 @@ fn draw_example((found, engine): (&Counterexample, EngineChoice), stem: &str) ->
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);
     let run = Explained { report, causes: found.run.causes.clone() };
     let id = stem.chars().filter(char::is_ascii_alphanumeric).collect();
-    Ok(figure::svg(&View::from_run(&run, Some(detail)), &Options { id, ..Options::default() }))
+    Ok(figure::svg(&View::from_run(&run, Some(detail)), &Options { width: Options::IN_REPORT, id }))
 }
 
 fn counts(size: &Size) -> BTreeMap<String, u64> {

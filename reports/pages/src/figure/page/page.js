@@ -1,7 +1,12 @@
 "use strict";
 // Draws the run that is beside this script as JSON. No library, no network. Times are nanoseconds of true time.
 const view = JSON.parse(document.getElementById("view").textContent);
-const LEAST = 200e3, MOST = Math.max(600e9, view.ended * 1.1), LEFT = 130, RIGHT = 12, TOP = 40, STRIP = 44;
+const LEAST = 200e3, MOST = Math.max(600e9, view.ended * 1.1), LEFT = 130, RIGHT = 12, STRIP = 44;
+// Of the words above the lanes: how high a line of them is, and how many there are at most; then where lanes begin.
+const bands = bandsOf(), LINE = 13, LINES = Math.min(bands.length, 3), NUMBERS = 25, TOP = 40 + LINES * LINE;
+const LABEL = "10px sans-serif";
+// Ends of keys that no command of a lock asked for.
+const LOST = ["forgotten", "flushed", "evicted"];
 // The names of the colours that the style sheet declares, those of clients aside.
 const COLOURS = "paper ink faint lane grid upright violation violation-text shade shade-line death-line clock clock-line hint double double-line";
 const CLIENTS = [1, 2, 3, 4, 5, 6].map((client) => colour("client-" + client));
@@ -152,28 +157,6 @@ function hatch(back, stroke, size, wide) {
 
 function hit(area, words, at) { hits.push({ area, words, at }); }
 
-// Labels are drawn last, those asked for first where two would cover each other.
-function label(place, y, text, style, slack) { labels.push({ x: place, y, text, style, slack: slack || 0 }); }
-
-function drawLabels() {
-  pen.font = "10px sans-serif"; pen.textAlign = "left"; pen.lineJoin = "round";
-  const right = LEFT + width();
-  for (const it of labels) {
-    const wide = pen.measureText(it.text).width;
-    let place = Math.max(Math.min(it.x, right - wide), LEFT);
-    const last = Math.max(place, Math.min(place + it.slack - wide, right - wide));
-    const covers = () => taken.find((other) => place < other.x + other.width + 4 && other.x < place + wide + 4
-      && Math.abs(other.y - it.y) < 11);
-    let other = covers();
-    while (other && place <= last) { place = other.x + other.width + 5; other = covers(); }
-    if (other || place > last) continue;
-    taken.push({ x: place, y: it.y, width: wide });
-    pen.strokeStyle = ink.paper; pen.lineWidth = 3; pen.strokeText(it.text, place, it.y);
-    pen.fillStyle = it.style; pen.fillText(it.text, place, it.y);
-  }
-  pen.lineWidth = 1;
-}
-
 function ticks() {
   const least = (to - from) / Math.max(width() / 110, 1);
   let step = 1;
@@ -214,16 +197,6 @@ function drawFaults() {
       hit({ ...area, x: area.x - 2, width: area.width + 4 }, fault.words + lasts, fault.from);
       label(area.x + 3, row.top + (row.links ? 17 : 11), fault.lasts && !row.links ? fault.kind.state : fault.words, ink.ink);
     }
-  }
-}
-
-function drawOverlaps() {
-  for (const overlap of view.overlaps) {
-    if (!shows(overlap.from, overlap.to)) continue;
-    const area = bar(TOP, bottom - TOP, overlap.from, overlap.to);
-    if (overlap.predicate === "P1") fill(area, hatch(ink.double, ink.doubleLine, 10, 1));
-    edge(area, ink.violation);
-    label(area.x + 3, TOP + (overlap.predicate === "P1" ? 11 : 23), overlap.predicate + ": " + overlap.words, ink.violationText, area.width);
   }
 }
 
@@ -297,34 +270,36 @@ function drawClient(row) {
     const words = { applied: "write applied", late: "late write applied", refused: "write refused" }[write.fate];
     const place = x(write.arrived), style = write.fate === "applied" ? ink.ink : ink.violation;
     pen.fillStyle = style; pen.beginPath(); pen.moveTo(place, y - 1); pen.lineTo(place - 4, y - 8); pen.lineTo(place + 4, y - 8); pen.fill();
-    label(place + 6, y - 2, words, write.fate === "applied" ? ink.ink : ink.violationText);
+    labelBeside(place, 6, y - 2, words, write.fate === "applied" ? ink.ink : ink.violationText);
     hit({ x: place - 5, y: y - 9, width: 10, height: 9 }, words + ", of " + name + "'s grant " + write.grant, write.arrived);
   }
 }
 
 function drawNode(row) {
-  const how = { expired: "expired", deleted: "was deleted", overwritten: "was overwritten", forgotten: "was lost" };
+  const how = {
+    expired: "expired", deleted: "was deleted", overwritten: "was overwritten", forgotten: "was lost", flushed: "was flushed", evicted: "was evicted",
+  };
   const came = { executed: "", replicated: ", from its master", loaded: ", from its file" };
   for (const key of row.node.keys) {
     const end = key.until ? key.until[0] : view.ended;
     if (!shows(key.from, end)) continue;
     const color = CLIENTS[placeOf.get(key.client) % CLIENTS.length], area = bar(row.middle - 7, 14, key.from, end);
     fill(area, ink.paper); pen.globalAlpha = 0.35; fill(area, color); pen.globalAlpha = 1; edge(area, color);
-    const words = hostName(key.client) + came[key.origin];
-    label(area.x + 3, row.middle + 4, words, ink.ink, area.width);
+    const name = hostName(key.client), words = name + came[key.origin];
+    labelIn(area, row.middle + 4, [words, name], ink.ink);
     hit(area, row.label + " holds " + words + "'s key, grant " + key.grant + ", for " + span(end - key.from)
       + (key.until ? ", until it " + how[key.until[1]] : ", until the run ended"), key.from);
     if (!key.until || !shows(end, end)) continue;
-    const lost = key.until[1] === "forgotten";
-    line(x(end), area.y - 2, x(end), area.y + 16, lost ? ink.violation : ink.ink, key.until[1] === "deleted" ? 1 : 2.5);
-    label(x(end) + 3, area.y - 3, how[key.until[1]], lost ? ink.violationText : ink.faint);
+    const lost = LOST.includes(key.until[1]), expired = key.until[1] === "expired";
+    line(x(end), area.y - 2, x(end), area.y + 16, lost ? ink.violation : expired ? ink.ink : ink.faint, lost || expired ? 2.5 : 1.5);
+    labelBeside(x(end), 3, area.y - 3, how[key.until[1]], lost ? ink.violationText : ink.faint);
   }
 }
 
 // Places for numbers that want to be at these: beside each other where they would collide, and none beyond the edges.
 function beside(wanted, least, most) {
   // Closer where they would not all fit.
-  const apart = Math.min(16, (most - least) / Math.max(wanted.length - 1, 1)), places = [...wanted];
+  const apart = Math.min(18, (most - least) / Math.max(wanted.length - 1, 1)), places = [...wanted];
   let free = most;
   for (let index = places.length - 1; index >= 0; index -= 1) {
     places[index] = Math.min(places[index], free);
@@ -335,16 +310,16 @@ function beside(wanted, least, most) {
 }
 
 function drawStory() {
-  pen.font = "9px sans-serif"; pen.textAlign = "center";
+  pen.font = LABEL; pen.textAlign = "center";
   const lines = [...view.story.entries()].filter(([, event]) => shows(event.at, event.at));
-  const places = beside(lines.map(([, event]) => x(event.at)), LEFT + 8, LEFT + width() - 8);
+  const places = beside(lines.map(([, event]) => x(event.at)), LEFT + 9, LEFT + width() - 9);
   lines.forEach(([index, event], nth) => {
     const place = x(event.at), at = places[nth], style = event.proves ? ink.violation : ink.ink, row = first.get(event.host);
-    line(at, TOP - 8, place, TOP, style, 0.7);
-    line(place, TOP, place, row ? row.middle - 9 : TOP, style, 0.7, [1, 2]);
-    pen.fillStyle = ink.paper; pen.strokeStyle = style; pen.beginPath(); pen.arc(at, TOP - 15, 7, 0, 7); pen.fill(); pen.stroke();
-    pen.fillStyle = event.proves ? ink.violationText : ink.ink; pen.fillText(index + 1, at, TOP - 12);
-    hit({ x: at - 8, y: TOP - 23, width: 16, height: 16 }, index + 1 + ": " + event.words, event.at);
+    line(at, NUMBERS + 8, place, 40, style, 0.7);
+    line(place, 40, place, row ? row.middle - 9 : TOP, style, 0.7, [1, 2]);
+    pen.fillStyle = ink.paper; pen.strokeStyle = style; pen.beginPath(); pen.arc(at, NUMBERS, 8, 0, 7); pen.fill(); pen.stroke();
+    pen.fillStyle = event.proves ? ink.violationText : ink.ink; pen.fillText(index + 1, at, NUMBERS + 3.5);
+    hit({ x: at - 9, y: NUMBERS - 9, width: 18, height: 18 }, index + 1 + ": " + event.words, event.at);
   });
 }
 
@@ -364,7 +339,7 @@ function drawProof() {
 
 function drawAxis() {
   line(LEFT, bottom + 4, LEFT + width(), bottom + 4, ink.ink);
-  pen.font = "10px sans-serif"; pen.fillStyle = ink.ink;
+  pen.font = LABEL; pen.fillStyle = ink.ink;
   for (const [at, text] of ticks()) {
     line(x(at), bottom + 4, x(at), bottom + 9, ink.ink);
     const half = pen.measureText(text).width / 2;
@@ -376,19 +351,22 @@ function drawAxis() {
 function drawClocks() {
   if (!view.clocks.length) return;
   let top = bottom + 34;
-  pen.font = "10px sans-serif"; pen.textAlign = "left"; pen.fillStyle = ink.faint;
+  pen.font = LABEL; pen.textAlign = "left"; pen.fillStyle = ink.faint;
   pen.fillText(strips.length ? "clock minus true time" : "every clock shows true time", LEFT, top + 8);
   top += 16;
   for (const strip of strips) {
     const offsets = strip.points.flatMap((point) => point.offsets), least = Math.min(0, ...offsets), greatest = Math.max(0, ...offsets);
     const high = top + 14, low = top + STRIP - 4, y = (offset) => low - (offset - least) / Math.max(greatest - least, 1) * (low - high);
     line(LEFT, y(0), LEFT + width(), y(0), ink.lane);
+    strip.points.filter((point) => shows(point.from, point.to)).forEach((point) => hit(
+      bar(top, STRIP, point.from, point.to), strip.label + " minus true time: " + signed(point.offsets[0])
+        + (point.offsets[1] === point.offsets[0] ? "" : " to " + signed(point.offsets[1])), point.from));
     pen.save(); pen.beginPath(); pen.rect(LEFT, top, width(), STRIP); pen.clip();
     strip.points.forEach((point, index) => {
       line(x(point.from), y(point.offsets[0]), x(point.to), y(point.offsets[1]), ink.ink, 1.6);
       const before = strip.points[index - 1];
       if (before) line(x(point.from), y(before.offsets[1]), x(point.from), y(point.offsets[0]), ink.ink, 1.6, [2, 2]);
-      if (shows(point.from, point.to)) label(inside(point.from) + 3, y(point.offsets[0]) - 3, signed(point.offsets[0]), ink.ink, inside(point.to) - inside(point.from));
+      if (shows(point.from, point.to)) label(inside(point.from) + 3, y(point.offsets[0]) - 3, signed(point.offsets[0]), ink.ink);
     });
     pen.restore();
     top += STRIP;
@@ -410,7 +388,7 @@ function drawNames() {
     if (row.client) fill({ x: LEFT - 7, y: row.middle - 8, width: 4, height: 16 }, CLIENTS[placeOf.get(row.host) % CLIENTS.length]);
   }
   pen.fillStyle = ink.faint;
-  name("true time", bottom + 20, "10px sans-serif");
+  name("true time", bottom + 20, LABEL);
   pen.fillStyle = ink.ink;
   strips.forEach((strip, index) => name(strip.label, bottom + 50 + index * STRIP + 28, "12px sans-serif"));
 }
@@ -424,9 +402,9 @@ function draw() {
   hits = []; labels = []; taken = [];
   fill({ x: 0, y: 0, width: wide, height }, ink.paper);
   pen.save(); pen.beginPath(); pen.rect(LEFT, 0, width(), height); pen.clip();
-  drawLanes(); drawFaults(); drawOverlaps(); drawMessages(true);
+  drawLanes(); drawFaults(); drawBands(); drawMessages(true);
   rows.forEach((row) => { if (row.client) drawClient(row); else if (row.node) drawNode(row); });
-  drawMessages(false); drawProof(); drawStory(); drawClocks();
+  drawMessages(false); drawProof(); drawStory(); drawClocks(); drawCaptions();
   if (cursor !== null) line(x(cursor), TOP, x(cursor), height, ink.faint, 1, [2, 3]);
   drawLabels();
   pen.restore();
