@@ -28,6 +28,8 @@ struct FigureLayout<'v> {
     width: f64,
     /// Where the next part begins.
     below: f64,
+    /// What of it the legend has to explain.
+    drawn: legend::Drawn,
     paper: Paper,
 }
 
@@ -37,7 +39,8 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
     let id: String = options.id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').collect();
     let id = format!("figure-{id}");
     let zooms = find_zoom_panels(view);
-    let mut layout = FigureLayout { view, id, width, below: MARGIN, paper: Paper::default() };
+    let drawn = legend::Drawn { zooms: !zooms.is_empty(), ..legend::Drawn::default() };
+    let mut layout = FigureLayout { view, id, width, below: MARGIN, drawn, paper: Paper::default() };
     layout.title();
     layout.draw_run(&zooms);
     for (zoom, sign) in zooms.iter().zip('A'..) {
@@ -147,6 +150,7 @@ impl FigureLayout<'_> {
         let mut panel = Panel::new(self.view, &id, scale, rows);
         let (top, bottom) = (panel.top(), panel.bottom());
         panel.draw();
+        self.drawn.bundles |= panel.bundles;
         let drawn = std::mem::take(&mut panel.paper).into_markup();
         panel.row_labels();
         panel.axis();
@@ -190,8 +194,8 @@ impl FigureLayout<'_> {
 
     /// What the signs of this figure mean.
     fn legend(&mut self) {
-        self.below =
-            legend::draw(&mut self.paper, self.view, &self.id, (MARGIN, self.width - MARGIN), self.below);
+        let edges = (MARGIN, self.width - MARGIN);
+        self.below = legend::draw(&mut self.paper, self.view, (&self.id, self.drawn), edges, self.below);
     }
 
     fn sentences(&mut self) {

@@ -40,6 +40,8 @@ pub(super) struct Panel<'v> {
     taken: Vec<Box2>,
     /// Labels that are drawn when everything else is.
     labels: Vec<Label>,
+    /// Messages stand upright in it, for want of room.
+    pub(super) bundles: bool,
 }
 
 /// What a bar is of.
@@ -67,7 +69,17 @@ impl<'v> Panel<'v> {
         let claims = view.lanes.clients.iter().map(|lane| lane.claims.len() + lane.waits.len());
         let bars: usize = claims.chain(view.lanes.nodes.iter().map(|lane| lane.keys.len())).sum();
         let drawn = (bars > MANY).then(BTreeSet::new);
-        Panel { view, id, scale, rows, paper: Paper::default(), drawn, taken: Vec::new(), labels: Vec::new() }
+        Panel {
+            view,
+            id,
+            scale,
+            rows,
+            paper: Paper::default(),
+            drawn,
+            taken: Vec::new(),
+            labels: Vec::new(),
+            bundles: false,
+        }
     }
 
     /// Everything but the axis.
@@ -142,6 +154,7 @@ impl<'v> Panel<'v> {
         let sign = if to > from { 1.0 } else { -1.0 };
         let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
         let is_upright = (x2 - x1).abs() < UPRIGHT;
+        self.bundles |= is_upright && !is_held(message);
         // An upright arrow shows that something was sent, and no more.
         let (ink, marker, dashes) = match (is_held(message), is_upright) {
             (true, _) => (VIOLATION, "held", r#" stroke-dasharray="4 2""#),
