@@ -13,15 +13,16 @@
 //! milliseconds: nanoseconds would say nothing, and fill plans.
 //!
 //! One stream draws which slots of a line are struck, and each fault has a stream of its own. All of them depend only
-//! on what the line is: its kind, whom it strikes, and its count among equal ones. So a line that is left out, or comes
-//! more often, or lasts longer, changes nothing about another; and a line that comes more often strikes wherever it
-//! struck before, as long as the number of slots stays.
+//! on what the line is: its kind, whom it strikes, and its count among equal ones (`line_names.rs`). So a line that is
+//! left out, or comes more often, or lasts longer, changes nothing about another; and a line that comes more often
+//! strikes wherever it struck before, as long as the number of slots stays.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
+use super::line_names::LineName;
 use super::odds::{Odds, convolve, distinct};
 use super::{AttachedFault, HostGroup, RandomFault, Sign, Weather};
 use crate::model::cast::Cast;
@@ -44,6 +45,7 @@ pub struct Climate {
 /// A line that can strike somebody.
 #[derive(Clone, Debug)]
 struct Line {
+    name: LineName,
     /// The label of its stream.
     label: String,
     fault: RandomFault,
@@ -68,12 +70,8 @@ impl Climate {
             idle: Vec::new(),
             steps: Steps::from_steps(steps, &scenario.cast()),
         };
-        let mut known = BTreeMap::new();
-        for fault in &weather.faults {
-            let identity = identity(fault);
-            let equals = known.entry(identity.clone()).or_insert(0);
-            *equals += 1;
-            match line(format!("weather/{identity}/{equals}"), fault, weather.window, scenario) {
+        for (name, fault) in LineName::of_faults(&weather.faults).into_iter().zip(&weather.faults) {
+            match line(name, fault, weather.window, scenario) {
                 Some(line) => {
                     if line.fault.brings.is_none() {
                         climate.idle.extend(fault.brings.as_ref().map(word));
@@ -124,10 +122,11 @@ impl Climate {
         faults
     }
 
-    /// How likely a run is to have none, one, and so on, of the faults of a kind, up to a length.
-    pub fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
+    /// How likely a run is to have none, one, and so on, of the faults of a line, or of a kind with all of its lines,
+    /// up to a length.
+    pub fn chances_of(&self, word: &str, length: usize) -> Vec<f64> {
         let mut chances = vec![1.0];
-        for line in self.lines_of(kind) {
+        for line in self.lines_of(word) {
             chances = convolve(&chances, &line.odds.chances_of_hits(length), length);
         }
         chances.resize(length, 0.0);
@@ -139,18 +138,19 @@ impl Climate {
         self.lines.iter().map(|line| line.odds.slots() as usize).sum()
     }
 
-    fn lines_of(&self, kind: &str) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(move |line| line.fault.effect.kind().word == kind)
+    /// The lines that a word means: one by its name, or all of a kind.
+    fn lines_of(&self, word: &str) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(move |line| line.name.is_meant_by(word))
     }
 
-    /// The faults of a run that has just so many of each kind: drawn as [`Climate::draw`] does it, among the runs of
-    /// which this is true.
+    /// The faults of a run that has just so many of each of these lines or kinds, and none of any other: drawn as
+    /// [`Climate::draw`] does it, among the runs of which this is true. No two words may mean the same line.
     pub fn draw_just(&self, seed: Seed, counts: &BTreeMap<String, u32>) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for (kind, count) in counts {
-            let lines: Vec<&Line> = self.lines_of(kind).collect();
+        for (word, count) in counts {
+            let lines: Vec<&Line> = self.lines_of(word).collect();
             let odds: Vec<&Odds> = lines.iter().map(|line| &line.odds).collect();
-            let mut stream = Stream::new(seed, &format!("weather/just/{kind}"));
+            let mut stream = Stream::new(seed, &format!("weather/just/{word}"));
             for (line, slot) in distinct(&odds, *count, &mut stream) {
                 faults.extend(self.faults(lines[line], slot, seed));
             }
@@ -194,16 +194,6 @@ fn word(brings: &AttachedFault) -> &'static str {
     brings.effect.kind().word
 }
 
-/// The identity of a line, whatever its numbers are: its kind and whom it strikes.
-fn identity(fault: &RandomFault) -> String {
-    let hosts = |names: &Names| names.0.join(",");
-    let whom = match fault.effect.clone().reach() {
-        Reach::Hosts(names) => hosts(names),
-        Reach::Links { from, to, .. } => format!("{}>{}", hosts(from), hosts(to)),
-    };
-    format!("{}/{whom}", fault.effect.kind().word)
-}
-
 /// A stop, a cut or a drift of no length is refused in files; a death may restart at once.
 fn least_duration(lasting: Duration, effect: &Effect) -> Duration {
     let shortest =
@@ -211,7 +201,7 @@ fn least_duration(lasting: Duration, effect: &Effect) -> Duration {
     lasting.max(shortest)
 }
 
-fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
+fn line(name: LineName, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
     let mut fault = fault.clone();
     let kind = fault.effect.kind();
     let (hosts, others, ways) = match fault.effect.reach() {
@@ -247,7 +237,8 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
         fault.brings = None;
     }
     let run_ends = scenario.limits.time;
-    (ways > 0).then_some(Line { label, fault, odds, hosts, others, brought, run_ends })
+    let label = name.label();
+    (ways > 0).then_some(Line { name, label, fault, odds, hosts, others, brought, run_ends })
 }
 
 /// The hosts that these names and groups mean and that such a fault can strike: disks, data, work and roles are those

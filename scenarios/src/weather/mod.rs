@@ -20,10 +20,12 @@
 mod draw;
 #[cfg(test)]
 mod goodness_of_fit;
+mod line_names;
 mod odds;
 mod presets;
 
 pub use draw::Climate;
+pub use line_names::LineName;
 pub use odds::convolve;
 pub use presets::{Preset, load, preset, presets};
 pub use presets::{hint, read_from};
