@@ -9,7 +9,7 @@
 //!
 //! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
 //! - `read`, `grid`: from text to meaning, and what can be wrong
-//! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - `parameters`, `lines`: what a grid may vary, and the short names for what lies in lists
 //! - `provenance`: where a number comes from that a study sets in a weather
 //! - `check`: in which cells mistakes are looked for before the first run
 //! - [`Usage`]: grants an hour, for rates per month
@@ -24,6 +24,7 @@
 mod bundled;
 mod check;
 mod grid;
+mod lines;
 mod parameters;
 mod provenance;
 mod read;

@@ -7,7 +7,8 @@
 //! |---|---|
 //! | `weather` | all random faults: a preset, a file, or `none` |
 //! | `weather.pause.for` | `for` of every line of the weather about pauses |
-//! | `weather.pause` | `false` takes these lines out |
+//! | `weather.pause[clients].for` | `for` of the line about pauses of clients |
+//! | `weather.pause`, `weather.pause[clients]` | `false` takes these lines out, or this line |
 //! | `clients.count`, `clients.work` | how many clients, and the length of their work |
 //! | `clients.rounds` | this key of all clients |
 //! | `nodes.count` | how many nodes |
@@ -29,7 +30,7 @@ use doublehold_scenarios::format::vocabulary;
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 
-use super::weather_node;
+use super::{lines, weather_node};
 
 /// The value that leaves a key out.
 const NONE: &str = "none";
@@ -62,7 +63,7 @@ pub(super) fn apply(tree: &mut Item, key: &str, value: &Item, folder: &Path) -> 
             }
             Ok(())
         }
-        ["weather", kind] if is_kind(tree, kind) => keep_lines(tree, kind, value),
+        ["weather", line] if lines::is_line(tree, line) => lines::keep(tree, line, value),
         ["clients", "count"] => clients(tree, number(key, value, 1..=100)?),
         ["clients", "work"] => work(tree, value),
         ["nodes", "count"] => nodes(tree, number(key, value, 1..=100)?),
@@ -99,7 +100,9 @@ pub(super) fn refuse_default(tree: &Item, written: &Item, key: &str, value: &Ite
 fn format_key(tree: &Item, key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     match &parts[..] {
-        ["weather", kind, rest @ ..] if is_kind(tree, kind) => format!("weather.faults.{}", rest.join(".")),
+        ["weather", line, rest @ ..] if lines::is_line(tree, line) => {
+            format!("weather.faults.{}", rest.join("."))
+        }
         ["clocks", _, rest @ ..] => format!("clocks.{}", rest.join(".")),
         parts => {
             let names = parts.iter().copied().filter(|part| part.parse::<usize>().is_err());
@@ -113,9 +116,9 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.split('.').collect();
     let rest = || parts[2..].iter().map(|part| format!(".{part}")).collect::<String>();
     match parts[..] {
-        ["weather", kind, ..] if is_kind(tree, kind) => {
-            let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
-            lines.map(|(line, _)| format!("weather.faults.{line}{}", rest())).collect()
+        ["weather", line, ..] if lines::is_line(tree, line) => {
+            let lines = lines::meant_by(tree, line).into_iter();
+            lines.map(|line| format!("weather.faults.{line}{}", rest())).collect()
         }
         ["clients", "work"] => work_paths(tree),
         ["clients", first, ..] if first.parse::<usize>().is_err() => {
@@ -183,8 +186,10 @@ fn is_known(tree: &Item, key: &str) -> bool {
     is_listed
         || match &parts[..] {
             ["variants" | "expect" | "claim" | "source" | "story" | "id" | "seed", ..] => false,
-            ["weather", kind] => is_kind(tree, kind),
-            ["weather", kind, rest, ..] if is_kind(tree, kind) => has(format!("weather.faults.{rest}")),
+            ["weather", line] => lines::is_line(tree, line),
+            ["weather", line, rest, ..] if lines::is_line(tree, line) => {
+                has(format!("weather.faults.{rest}"))
+            }
             ["clocks", host, rest] => {
                 let known = [hosts(tree, ""), vec!["clients".to_owned(), "nodes".to_owned()]].concat();
                 known.iter().any(|known| known == host) && has(format!("clocks.{rest}"))
@@ -203,7 +208,7 @@ fn all_parameters(tree: &Item) -> Vec<Parameter> {
         Parameter {
             name: "weather".to_owned(),
             takes: "a weather, a file of one, or \"none\"",
-            default: if lines(tree).is_empty() { "\"none\"" } else { "as the study says" }.to_owned(),
+            default: if lines::items(tree).is_empty() { "\"none\"" } else { "as the study says" }.to_owned(),
         },
         Parameter {
             name: "clients.count".to_owned(),
@@ -263,23 +268,19 @@ fn gather(node: &Item, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
                 path.pop();
             }
         }
+        ItemValue::List(items) if path[..] == ["weather", "faults"] => {
+            for (item, words) in items.iter().zip(lines::words(items)) {
+                words.into_iter().for_each(|word| gather(item, &mut vec!["weather".to_owned(), word], known));
+            }
+        }
         ItemValue::List(items) if items.iter().any(|item| matches!(item.value, ItemValue::Table(_))) => {
             for (number, item) in items.iter().enumerate() {
+                // All clients alike.
+                let number = path.last().filter(|last| *last != "clients").map(|_| number.to_string());
                 let depth = path.len();
-                match path.last().map(String::as_str) {
-                    // All clients alike, and the lines of a weather by their kinds.
-                    Some("clients") => {}
-                    Some("faults") if depth == 2 => {
-                        path.pop();
-                        path.push(kind_of(item).unwrap_or_default());
-                    }
-                    _ => path.push(number.to_string()),
-                }
+                path.extend(number);
                 gather(item, path, known);
                 path.truncate(depth);
-                if depth == 2 && path[0] == "weather" {
-                    path[1] = "faults".to_owned();
-                }
             }
         }
         value => {
@@ -314,17 +315,9 @@ fn list<'a>(tree: &'a Item, key: &str) -> &'a [Item] {
     }
 }
 
-/// The lines of the weather by their numbers, with their kinds.
-fn lines(tree: &Item) -> Vec<(usize, String)> {
-    let Some(Item { value: ItemValue::List(lines), .. }) = tree.find(&["weather", "faults"]) else {
-        return Vec::new();
-    };
-    lines.iter().enumerate().filter_map(|(line, node)| Some((line, kind_of(node)?))).collect()
-}
-
 /// The kinds of faults that a world's weather has.
 pub(super) fn kinds(tree: &Item) -> Vec<String> {
-    lines(tree).into_iter().map(|(_, kind)| kind).collect()
+    lines::names(lines::items(tree)).iter().map(|name| name.kind().to_owned()).collect()
 }
 
 /// Takes out of a world's own weather what helps a search to find something: see [`super::weather_node`].
@@ -334,31 +327,6 @@ pub(super) fn strip_search_aids(tree: &mut Item) {
         weather.insert("swarm".to_owned(), Item { value: ItemValue::Flag(false), origin });
         weather.insert("at_steps".to_owned(), Item::text("0/1", origin));
     }
-}
-
-fn kind_of(line: &Item) -> Option<String> {
-    line.find(&["kind"]).and_then(Item::as_text).map(str::to_owned)
-}
-
-fn is_kind(tree: &Item, kind: &str) -> bool {
-    lines(tree).iter().any(|(_, known)| known == kind)
-}
-
-fn keep_lines(tree: &mut Item, kind: &str, value: &Item) -> Result<()> {
-    let ItemValue::Flag(keep) = value.value else {
-        let cause = format!("`weather.{kind}` must be true or false");
-        return Err(Problem::new(
-            value.origin,
-            cause,
-            format!("vary a key of it, such as `weather.{kind}.every`"),
-        ));
-    };
-    if let (false, Some(Item { value: ItemValue::List(lines), .. })) =
-        (keep, tree.find_mut(&["weather", "faults"]))
-    {
-        lines.retain(|line| kind_of(line).as_deref() != Some(kind));
-    }
-    Ok(())
 }
 
 /// The names of the hosts of a group: `clients`, `nodes`, or all of them.

@@ -104,6 +104,8 @@ fn every_parameter_of_the_page_can_be_varied() {
         ("weather.pause.every", "\"30s\""),
         ("weather.pause.for.median", "\"1s\""),
         ("weather.pause", "false"),
+        ("weather.pause[clients].every", "\"30s\""),
+        ("weather.pause[nodes]", "false"),
     ];
     let (_, section) = PAGE.split_once("\n## Parameters\n").expect("a section");
     let rows = section.lines().filter(|line| line.starts_with("| `"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::scenario::{Role, Scenario};
-use doublehold_scenarios::weather::RandomFault;
+use doublehold_scenarios::weather::{LineName, RandomFault};
 use doublehold_sweeps::study::{CellId, Study, bundled_studies};
 
 /// A study of one design with this in it.
@@ -46,6 +46,108 @@ fn short_names_change_all_that_they_name() {
     assert_eq!(pauses(&with("weather.pause", "true")).len(), 2);
     assert!(with("weather", "\"none\"").weather.is_none());
     assert_eq!(pauses(&with("weather", "\"pauses-only\"")).len(), 2);
+}
+
+/// The lines of `field`, each as `crash of clients: 604800 s`.
+fn lines_of(more: &str) -> Vec<String> {
+    let study = study(&format!("weather = \"field\"\n{more}"), "lock = \"single\"");
+    let scenario = study.expect("a study").scenario(CellId(0)).expect("a scenario");
+    let faults = scenario.weather.expect("it has weather").faults;
+    let names = LineName::of_faults(&faults);
+    names
+        .iter()
+        .zip(&faults)
+        .map(|(name, fault)| format!("{name}: {} h", fault.every.as_secs() / 3600))
+        .collect()
+}
+
+#[test]
+fn one_line_of_several_of_its_kind_can_be_changed() {
+    let before = lines_of("");
+    let changed = |more: &str| {
+        let after = lines_of(more);
+        let [gone, new] = [(&before, &after), (&after, &before)].map(|(these, those)| {
+            these
+                .iter()
+                .filter(|line| !those.contains(line))
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join("; ")
+        });
+        format!("{gone} -> {new}")
+    };
+    for (set, expected) in [
+        ("\"weather.crash[nodes].every\" = \"9h\"", "crash[nodes]: 2190 h -> crash[nodes]: 9 h"),
+        ("\"weather.crash[nodes]\" = false", "crash[nodes]: 2190 h -> "),
+        ("\"weather.crash[nodes]\" = true", " -> "),
+        (
+            "\"weather.cut[master>clients,replicas].every\" = \"9h\"",
+            "cut[master>clients,replicas]: 720 h -> cut[master>clients,replicas]: 9 h",
+        ),
+        (
+            "\"weather.suspend[clients,nodes]#2.every\" = \"9h\"",
+            "suspend[clients,nodes]#2: 13140 h -> suspend[clients,nodes]#2: 9 h",
+        ),
+        ("\"weather.suspend[clients,nodes]#2\" = false", "suspend[clients,nodes]#2: 13140 h -> "),
+        // The only line of its kind, by its whole name.
+        (
+            "\"weather.promote[replicas].every\" = \"9h\"",
+            "promote[replicas]: 720 h -> promote[replicas]: 9 h",
+        ),
+        // All lines of a kind, and then one of them.
+        (
+            "\"weather.crash[nodes].every\" = \"9h\"\n\"weather.crash.every\" = \"8h\"",
+            "crash[clients]: 168 h; crash[nodes]: 2190 h -> crash[clients]: 8 h; crash[nodes]: 9 h",
+        ),
+    ] {
+        assert_eq!(changed(&format!("[set]\n{set}")), expected);
+    }
+    let grid = study(
+        "weather = \"field\"\n[grid]\n\"weather.crash[nodes].every\" = [\"1h\", \"2h\"]\n\
+         \"weather.crash[clients]\" = [true, false]",
+        "lock = \"single\"\nset = { \"weather.pause[clients].for.median\" = \"7s\" }",
+    )
+    .expect("a study");
+    let said = |cell| grid.scenario(CellId(cell)).expect("a cell").to_toml();
+    assert!(said(3).contains("every = \"7200s\"") && !said(1).contains("every = \"7200s\""));
+    assert!(said(2).contains("every = \"604800s\"") && said(3).matches("median = \"7s\"").count() == 1);
+}
+
+#[test]
+fn a_line_that_a_weather_does_not_have_is_answered_with_those_that_it_has() {
+    let refused = |key: &str, value: &str| {
+        let more = format!("weather = \"field\"\n[set]\n\"{key}\" = {value}");
+        study(&more, "lock = \"single\"").map(|_| ()).expect_err("it is refused")
+    };
+    for key in [
+        "weather.crash[node].every",
+        "weather.pause[replicas].every",
+        "weather.suspend[clients,nodes]#3.every",
+    ] {
+        let told = refused(key, "\"9h\"");
+        assert!(told.contains(&format!("unknown parameter `{key}` of design `d`")), "{told}");
+        assert!(told.contains("did you mean `weather."), "{told}");
+        for known in [
+            "  weather.crash.every: a duration, \"604800s\" and others\n",
+            "  weather.crash[clients].every: a duration, \"604800s\"\n",
+            "  weather.crash[nodes].every: a duration, \"7884000s\"\n",
+            "  weather.suspend[clients,nodes]#2.every: a duration, \"47304000s\"\n",
+            "  weather.promote.every: a duration, \"2592000s\"\n",
+        ] {
+            assert!(told.contains(known), "{known} is not in {told}");
+        }
+        assert!(
+            !told.contains("weather.promote[replicas]"),
+            "a line alone of its kind has its short name: {told}"
+        );
+    }
+    let told = refused("weather.crash[nodes].often", "\"9h\"");
+    assert!(told.contains("unknown parameter `weather.crash[nodes].often`"), "{told}");
+    let told = refused("weather.crash[nodes]", "3");
+    assert!(told.contains("`weather.crash[nodes]` must be true or false"), "{told}");
+    assert!(told.contains("such as `weather.crash[nodes].every`"), "{told}");
+    let told = refused("weather.crash[nodes].every", "\"0s\"");
+    assert!(told.contains("`weather.crash[nodes].every` is zero"), "{told}");
 }
 
 #[test]
