@@ -13,8 +13,8 @@ use crate::explained::{fields, section, words};
 
 const PAGE: &str = include_str!("../../../SWEEPS.md");
 
-/// Keys of maps that are no fields: a predicate, a kind of fault, a bucket.
-const DATA: [&str; 3] = ["P2", "pause", "992"];
+/// Keys of maps that are no fields: a predicate, a kind of fault, lines of a weather, a bucket.
+const DATA: [&str; 5] = ["P2", "pause", "pause[clients]", "pause[nodes]", "992"];
 
 /// The section names every field of the value, and each row of its tables is of fields.
 fn compare(title: &str, values: &[Value]) {

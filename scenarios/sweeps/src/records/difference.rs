@@ -44,6 +44,13 @@ pub(super) fn difference(header: &StudyHeader, (of, other): (&StudyHeader, &str)
     } else if let Some(design) = header.designs.iter().zip(&of.designs).find(|(one, other)| one != other) {
         let cause = format!("the world of design `{}` is another than in {other}", design.0.name);
         (cause, "the study names a file that has changed: sweep with the same files")
+    } else if header.strata != of.strata {
+        let [here, there] = [header, of].map(|it| it.strata.len());
+        let cause = format!("its runs are divided into other strata than in {other}: {here}, and {there}");
+        (
+            cause,
+            "an older program divided runs by kind of fault: sweep with one program, or into another folder",
+        )
     } else if (StudyHeader { shard: of.shard, partial: of.partial.clone(), ..header.clone() }) == *of {
         return None;
     } else {

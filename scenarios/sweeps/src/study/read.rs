@@ -7,15 +7,18 @@ use doublehold_scenarios::Seed;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
-use doublehold_scenarios::format::problem::{ItemOrigin, Result};
+use doublehold_scenarios::format::problem::{ItemOrigin, Problem, Result};
 use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::Item;
 use doublehold_scenarios::locks;
 use doublehold_scenarios::model::fault::Effect;
+use doublehold_scenarios::weather::LineName;
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 
-use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, Usage, UsageText, check, grid, parameters};
+use super::{
+    Change, Design, Precision, RUNS_MAX, Strata, Study, Usage, UsageText, check, grid, lines, parameters, strata,
+};
 
 const KEYS: &[&str] = &[
     "question",
@@ -33,7 +36,7 @@ const KEYS: &[&str] = &[
     "grid",
 ];
 const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
-const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet", "by_weight"];
+const STRATA_KEYS: &[&str] = &["by", "kinds", "faults", "quiet", "by_weight"];
 const PRECISION_KEYS: &[&str] = &["predicate", "width"];
 /// As many as a page has lines.
 const DESIGNS_MAX: usize = 60;
@@ -66,7 +69,9 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
     let sentences =
         |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
     let runs = root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?;
-    let strata = root.get("strata").map(|field| strata(&field, &designs, runs)).transpose()?;
+    let changes = changes(&root, &designs)?;
+    let worlds = || worlds(&designs, &changes, folder);
+    let strata = root.get("strata").map(|field| strata(&field, &designs, worlds, runs)).transpose()?;
     if let (Some(field), true) = (root.get("precision"), strata.is_some()) {
         let hint = "say how many `runs` each stratum gets instead";
         return Err(field.problem("a study has either `precision` or `strata`", hint));
@@ -80,7 +85,7 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
         strata,
         budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
         seed: root.get("seed").map_or(Ok(Seed(1)), |field| first_seed(&field))?,
-        changes: changes(&root, &designs)?,
+        changes,
         usage: usage(&root)?,
         designs,
         axes,
@@ -224,47 +229,114 @@ fn precision(field: &Field<'_>) -> Result<Precision> {
     Ok(Precision { predicate, width: share })
 }
 
-/// Refuses a kind that is named twice, whose faults would be weighed twice, and one that there is not.
-fn known_once(section: &Section<'_>, kinds: &[String]) -> Result<()> {
+/// The designs' worlds as the study and the design change them: at no point of the grid.
+fn worlds(designs: &[Design], changes: &[Change], folder: &Path) -> Vec<Item> {
+    let world = |design: &Design| {
+        let mut tree = design.base.clone();
+        let mut all = changes.iter().chain(&design.changes);
+        // What cannot be changed is refused where the design's scenario is made.
+        let refused = all.find_map(|it| parameters::apply(&mut tree, &it.key, &it.value, folder).err());
+        if refused.is_none() { tree } else { design.base.clone() }
+    };
+    designs.iter().map(world).collect()
+}
+
+/// Refuses a word for no fault, and two words for one line, whose faults would be weighed twice.
+fn known_once(field: &Field<'_>, words: &[String], is_by_kind: bool) -> Result<()> {
     let known: Vec<&str> = Effect::kinds().iter().map(|kind| kind.word).collect();
-    let Some(field) = section.get("kinds") else { return Ok(()) };
-    for (place, kind) in kinds.iter().enumerate() {
-        if !known.contains(&kind.as_str()) {
-            let cause = format!("`{}`: there is no fault `{}`", field.path, shorten(kind));
+    for (place, word) in words.iter().enumerate() {
+        let kind = strata::kind_of(word);
+        if !known.contains(&kind) {
+            let cause = format!("`{}`: there is no fault `{}`", field.path, shorten(word));
             return Err(field.problem(cause, suggest::hint(kind, &known)));
         }
-        if kinds[..place].contains(kind) {
-            return Err(field.problem(format!("`{}` has `{kind}` twice", field.path), "name each kind once"));
+        if is_by_kind && kind != word {
+            let cause = format!("`{}` has the line `{word}`, and `strata.by` is `kind`", field.path);
+            return Err(field.problem(cause, format!("name its kind, `{kind}`, or leave `by` out")));
+        }
+        if words[..place].contains(word) {
+            return Err(field.problem(format!("`{}` has `{word}` twice", field.path), "name each kind once"));
+        }
+        // A kind has all of its lines.
+        if let Some(other) = words.iter().find(|other| *other != word && *other == kind) {
+            let cause = format!("`{}` has `{word}` twice, once as one of `{other}`", field.path);
+            return Err(field.problem(cause, "name either the kind, or each of its lines"));
         }
     }
     Ok(())
 }
 
-fn strata(field: &Field<'_>, designs: &[Design], runs: u64) -> Result<Strata> {
-    let section = field.section(STRATA_KEYS)?;
-    let mut of_weather: Vec<String> = Vec::new();
+/// The words for what runs are told apart by, each once: all kinds of the designs' weathers.
+fn kinds(designs: &[Design]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
     for kind in designs.iter().flat_map(|design| parameters::kinds(&design.base)) {
-        if !of_weather.contains(&kind) {
-            of_weather.push(kind);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
         }
     }
-    let named = |field: Field<'_>| field.one_or_many().iter().map(Field::name).collect::<Result<Vec<_>>>();
-    let kinds = section.get("kinds").map(named).transpose()?.unwrap_or(of_weather);
-    if kinds.is_empty() {
+    kinds
+}
+
+/// The same by line. Lines of two designs that have one name are one part of the runs, as those of one kind are.
+fn line_words(worlds: &[Item]) -> Vec<String> {
+    let mut names: Vec<LineName> = Vec::new();
+    for name in worlds.iter().flat_map(|world| lines::names(lines::items(world))) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    LineName::shortest(&names)
+}
+
+fn strata(
+    field: &Field<'_>,
+    designs: &[Design],
+    worlds: impl Fn() -> Vec<Item>,
+    runs: u64,
+) -> Result<Strata> {
+    let section = field.section(STRATA_KEYS)?;
+    let by = section.get("by").map(|field| field.choice(&[("line", false), ("kind", true)])).transpose()?;
+    let is_by_kind = by.unwrap_or(false);
+    let named = |field: &Field<'_>| field.one_or_many().iter().map(Field::name).collect::<Result<Vec<_>>>();
+    let words = match section.get("kinds") {
+        Some(field) => {
+            let words = named(&field)?;
+            known_once(&field, &words, is_by_kind)?;
+            words
+        }
+        None if is_by_kind => kinds(designs),
+        None => line_words(&worlds()),
+    };
+    if words.is_empty() {
         return Err(
             field.problem("`strata` divides runs by their faults, and there is no weather", "add one")
         );
     }
-    known_once(&section, &kinds)?;
     let faults = section.require("faults", "2")?;
     let quiet =
         section.get("quiet").map(|field| field.choice(&[("holds", true), ("unknown", false)])).transpose()?;
     let by_weight = section.get("by_weight").map_or(Ok(0), |field| field.number(1, RUNS_MAX - runs))?;
     let faults_max = faults.number(1, 6)? as u32;
-    let strata = Strata { kinds, faults: faults_max, quiet_holds: quiet.unwrap_or(false), by_weight };
+    let strata = Strata { words, faults: faults_max, quiet_holds: quiet.unwrap_or(false), by_weight };
     if strata.count() > STRATA_MAX {
-        let cause = format!("there are {} strata, and the limit is {STRATA_MAX}", strata.count());
-        return Err(faults.problem(cause, "take fewer `faults`, or a weather of fewer kinds"));
+        return Err(too_many(&faults, &strata, section.get("kinds").is_some()));
     }
     Ok(strata)
+}
+
+/// Says that there are too many strata, and by what there would be few enough.
+fn too_many(faults: &Field<'_>, strata: &Strata, are_named: bool) -> Problem {
+    let mut kinds: Vec<&str> = strata.words.iter().map(|word| strata::kind_of(word)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let is_by_line = kinds.len() < strata.words.len();
+    let how = if is_by_line { " by line of the weather" } else { "" };
+    let cause = format!("there are {} strata{how}, and the limit is {STRATA_MAX}", strata.count());
+    let few = strata::count(kinds.len(), strata.faults);
+    let hint = match is_by_line && few <= STRATA_MAX {
+        true if are_named => format!("take fewer `faults`, or name kinds in place of lines: {few} strata"),
+        true => format!("take fewer `faults`, or divide runs by kind, `by = \"kind\"`: {few} strata"),
+        false => "take fewer `faults`, or a weather of fewer kinds".to_owned(),
+    };
+    faults.problem(cause, hint)
 }

@@ -1,4 +1,5 @@
-//! Strata: runs by how many faults of each kind they have, so that what is rare can be told from few runs.
+//! Strata: runs by how many faults of each line of the weather they have, so that what is rare can be told from few
+//! runs.
 //!
 //! With the rates of a fleet almost every run sees no fault at all, and counting runs shows nothing. But how likely a
 //! run is to have just one pause is known exactly from the weather; what only runs can tell is how likely *such a run*
@@ -10,22 +11,26 @@
 //! beyond that is shared out by weight: where no run of any stratum shows anything, the rate may still be as high as
 //! about three times the largest weight per run, and no other division makes that smaller.
 //!
-//! Assumes that faults strike at times, each kind by itself. Weathers that place faults at steps of the protocol have
+//! A part of the weather is named by a word: the name of a line, or a kind, which means all of its lines together. All
+//! words are looked up in one way ([`LineName::is_meant_by`]), so that records of both sorts are read alike.
+//!
+//! Assumes that faults strike at times, each line by itself. Weathers that place faults at steps of the protocol have
 //! no such weights.
 //!
 //! Decision: "Rare faults are estimated by stratified sampling" (docs/decisions/sweeps.md).
 //! Decision: "Runs are divided among strata by weight, not by results so far" (docs/decisions/sweeps.md).
+//! Decision: "Strata are told apart by the lines of the weather" (docs/decisions/sweeps.md).
 
 use std::collections::BTreeMap;
 
-use doublehold_scenarios::weather::{Climate, Weather, convolve};
+use doublehold_scenarios::weather::{Climate, LineName, Weather, convolve};
 use doublehold_sim::Probability;
 
 /// How runs are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strata {
-    /// The kinds of faults that runs are told apart by: all that the weather has.
-    pub kinds: Vec<String>,
+    /// The words for what runs are told apart by: lines or kinds. Together they mean each line of the weather once.
+    pub words: Vec<String>,
     /// How many faults a run has at most.
     pub faults: u32,
     /// Whether it is taken for granted that nothing goes wrong without a fault. It is tried all the same.
@@ -37,21 +42,21 @@ pub struct Strata {
 impl Strata {
     /// How many there are.
     pub fn count(&self) -> u64 {
-        self.all().len() as u64
+        count(self.words.len(), self.faults)
     }
 
-    /// All of them, by how many faults of each kind they have: none at first, then one of the first kind.
+    /// All of them, by how many faults each word counts: none at first, then one of the first word.
     pub fn all(&self) -> Vec<BTreeMap<String, u32>> {
         let mut all = vec![BTreeMap::new()];
         let mut last = all.clone();
         for _ in 0..self.faults {
             let mut next: Vec<BTreeMap<String, u32>> = Vec::new();
             for fewer in &last {
-                // In the order of kinds, so that each comes once.
-                let from = fewer.keys().filter_map(|kind| self.kinds.iter().position(|it| it == kind)).max();
-                for kind in &self.kinds[from.unwrap_or(0)..] {
+                // In the order of words, so that each comes once.
+                let from = fewer.keys().filter_map(|word| self.words.iter().position(|it| it == word)).max();
+                for word in &self.words[from.unwrap_or(0)..] {
                     let mut more = fewer.clone();
-                    *more.entry(kind.clone()).or_default() += 1;
+                    *more.entry(word.clone()).or_default() += 1;
                     next.push(more);
                 }
             }
@@ -63,9 +68,13 @@ impl Strata {
 
     /// Why runs under a weather cannot be divided so, and the way out.
     pub(super) fn refusal(&self, weather: &Weather) -> Option<(String, &'static str)> {
-        let kinds = weather.faults.iter().map(|fault| fault.effect.kind().word);
-        if let Some(kind) = kinds.into_iter().find(|kind| !self.kinds.iter().any(|known| known == kind)) {
-            let cause = format!("the weather has `{kind}`, and `strata.kinds` does not");
+        let names = LineName::of_faults(&weather.faults);
+        let is_known = |name: &LineName| self.words.iter().any(|word| name.is_meant_by(word));
+        if let Some(line) = names.iter().position(|name| !is_known(name)) {
+            let kind = names[line].kind();
+            let is_split = self.words.iter().any(|word| kind_of(word) == kind);
+            let missing = if is_split { names[line].to_string() } else { kind.to_owned() };
+            let cause = format!("the weather has `{missing}`, and `strata.kinds` does not");
             return Some((cause, "name it there, or take it out of the weather"));
         }
         if weather.swarm || weather.at_steps != Probability::NEVER {
@@ -98,11 +107,11 @@ impl Strata {
     /// How likely a run is to be in a stratum. Without weather all are in the first, which has no faults.
     pub fn weight(&self, climate: Option<&Climate>, stratum: &BTreeMap<String, u32>) -> f64 {
         let Some(climate) = climate else { return if stratum.is_empty() { 1.0 } else { 0.0 } };
-        let kinds = self.kinds.iter().map(|kind| {
-            let wanted = stratum.get(kind).copied().unwrap_or(0) as usize;
-            climate.chances_of(kind, wanted + 1)[wanted]
+        let chances = self.words.iter().map(|word| {
+            let wanted = stratum.get(word).copied().unwrap_or(0) as usize;
+            climate.chances_of(word, wanted + 1)[wanted]
         });
-        kinds.product()
+        chances.product()
     }
 
     /// How likely a run is to have more faults than any stratum. Added up from the small end: one minus all weights
@@ -111,25 +120,48 @@ impl Strata {
         let Some(climate) = climate else { return 0.0 };
         let length = climate.max_faults() + 1;
         let mut all = vec![1.0];
-        for kind in &self.kinds {
-            all = convolve(&all, &climate.chances_of(kind, length), length);
+        for word in &self.words {
+            all = convolve(&all, &climate.chances_of(word, length), length);
         }
         all.iter().skip(self.faults as usize + 1).rev().sum()
     }
+}
+
+/// The kind of the lines that a word means.
+pub(super) fn kind_of(word: &str) -> &str {
+    word.split('[').next().unwrap_or(word)
+}
+
+/// The number of ways to have at most so many faults of so many words. All of them may be too many to be listed.
+pub(super) fn count(words: usize, faults: u32) -> u64 {
+    let words = words as u128;
+    // Each step is a binomial coefficient, so that each division leaves nothing.
+    let all = (1..=u128::from(faults)).fold(1, |all, fault| all * (words + fault) / fault);
+    u64::try_from(all).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::Strata;
 
+    fn strata(words: &[&str], faults: u32) -> Strata {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Strata { words, faults, quiet_holds: false, by_weight: 0 }
+    }
+
+    #[test]
+    fn as_many_are_counted_as_there_are() {
+        for faults in 1..=6 {
+            for words in [&["a"][..], &["a", "b"], &["a", "b", "c", "d", "e"]] {
+                let strata = strata(words, faults);
+                assert_eq!(strata.count(), strata.all().len() as u64, "{words:?}, {faults}");
+            }
+        }
+    }
+
     #[test]
     fn strata_are_all_ways_to_have_a_few_faults() {
-        let strata = Strata {
-            kinds: ["a", "b"].map(str::to_owned).to_vec(),
-            faults: 2,
-            quiet_holds: false,
-            by_weight: 0,
-        };
+        let strata = strata(&["a", "b"], 2);
         let words = |it: &std::collections::BTreeMap<String, u32>| {
             it.iter().map(|(kind, count)| format!("{count}{kind}")).collect::<Vec<_>>().join(" ")
         };

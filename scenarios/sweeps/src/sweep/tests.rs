@@ -209,7 +209,7 @@ weather = "none"
 const BATCHES: &str = r#"
 question = "?"
 runs = 2
-strata = { faults = 1, quiet = "holds", by_weight = 503 }
+strata = { by = "kind", faults = 1, quiet = "holds", by_weight = 503 }
 weather = "pauses-only"
 [set]
 "clients.rounds" = 1
@@ -363,7 +363,8 @@ fn a_header_says_what_its_study_does() {
         let study = Study::parse("small", "small.toml", text).expect("a study");
         StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run")
     };
-    let plain = BATCHES.replace("strata = { faults = 1, quiet = \"holds\", by_weight = 503 }", "");
+    let plain =
+        BATCHES.replace("strata = { by = \"kind\", faults = 1, quiet = \"holds\", by_weight = 503 }", "");
     assert!(header(BATCHES).quiet_holds && !header(&plain).quiet_holds);
     let last = |text| header(text).last_seed().map(|last| last - header(text).seed);
     assert_eq!((last(BATCHES), last(&plain)), (Some(1_000_000_000 + 505), Some(2)));

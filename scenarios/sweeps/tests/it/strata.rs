@@ -1,8 +1,10 @@
 //! Strata: runs that are forced to have just so many faults are those that chance would give, and the weights of the
 //! strata are how often it gives them.
 //!
-//! Random weathers, from fixed seeds. Two samples are compared by chi-square: the runs of `Climate::draw` that happen
-//! to be of a stratum, and those of `Climate::draw_just`.
+//! Runs are told apart by line, and by kind. Random weathers, from fixed seeds. Two samples are compared by chi-square:
+//! the runs of `Climate::draw` that happen to be of a stratum, and those of `Climate::draw_just`.
+
+mod lines;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -59,8 +61,14 @@ fn climate(lines: &str) -> Climate {
     LeanEngine.prepare(&scenario).expect("it was checked").climate().expect("it has weather").clone()
 }
 
-fn strata(faults: u32) -> Strata {
-    Strata { kinds: ["pause", "crash"].map(str::to_owned).to_vec(), faults, quiet_holds: false, by_weight: 0 }
+/// What runs of such weathers are told apart by, and the word for a fault.
+type Division = (&'static [&'static str], fn(&Fault) -> &'static str);
+const BY_KIND: Division = (&["pause", "crash"], kind);
+const BY_LINE: Division = (&["pause[c1]", "pause[c2,c3]", "crash[A]", "crash[B]"], line);
+
+fn strata(words: &[&str], faults: u32) -> Strata {
+    let words = words.iter().map(|word| (*word).to_owned()).collect();
+    Strata { words, faults, quiet_holds: false, by_weight: 0 }
 }
 
 fn kind(fault: &Fault) -> &'static str {
@@ -70,11 +78,21 @@ fn kind(fault: &Fault) -> &'static str {
     }
 }
 
-/// How many faults of each kind.
-fn counts(faults: &[Fault]) -> BTreeMap<String, u32> {
+/// The line of a fault of such weathers.
+fn line(fault: &Fault) -> &'static str {
+    match (kind(fault), host(fault).as_str()) {
+        ("pause", "c1") => "pause[c1]",
+        ("pause", _) => "pause[c2,c3]",
+        (_, "A") => "crash[A]",
+        _ => "crash[B]",
+    }
+}
+
+/// How many faults of each word.
+fn counts(faults: &[Fault], word: fn(&Fault) -> &'static str) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for fault in faults {
-        *counts.entry(kind(fault).to_owned()).or_default() += 1;
+        *counts.entry(word(fault).to_owned()).or_default() += 1;
     }
     counts
 }
@@ -142,6 +160,12 @@ fn chi_square(one: &Sample, other: &Sample) -> (f64, f64) {
 
 #[test]
 fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
+    assert_forced_runs_are_those_of_chance(BY_KIND, 15);
+    assert_forced_runs_are_those_of_chance(BY_LINE, 15);
+}
+
+/// Compares each stratum that comes often, and at least so many features of each weather.
+fn assert_forced_runs_are_those_of_chance((words, word): Division, least: u32) {
     for weather in 0..WEATHERS {
         let mut stream = Stream::new(Seed(weather), "strata");
         let lines = lines(&mut stream);
@@ -149,9 +173,9 @@ fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
         let mut found: BTreeMap<BTreeMap<String, u32>, Vec<Vec<String>>> = BTreeMap::new();
         for seed in 0..RUNS {
             let faults = climate.draw(Seed(seed));
-            found.entry(counts(&faults)).or_default().push(features(&faults));
+            found.entry(counts(&faults, word)).or_default().push(features(&faults));
         }
-        let known = strata(3).all();
+        let known = strata(words, 3).all();
         let mut compared = 0;
         for (stratum, runs) in
             found.iter().filter(|(stratum, runs)| known.contains(stratum) && runs.len() > 500)
@@ -159,7 +183,7 @@ fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
             let forced: Vec<Vec<String>> = (0..runs.len() as u64)
                 .map(|seed| {
                     let faults = climate.draw_just(Seed(1_000_000_000 + seed), stratum);
-                    assert_eq!(&counts(&faults), stratum, "{lines}");
+                    assert_eq!(&counts(&faults, word), stratum, "{lines}");
                     features(&faults)
                 })
                 .collect();
@@ -174,19 +198,19 @@ fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
                 compared += 1;
             }
         }
-        assert!(compared >= 15, "weather {weather}: {compared} comparisons: {lines}");
+        assert!(compared >= least, "weather {weather}: {compared} comparisons: {lines}");
     }
 }
 
 #[test]
 fn weights_are_how_often_chance_gives_a_stratum() {
-    for weather in 0..WEATHERS {
+    for (weather, (words, word)) in (0..WEATHERS).flat_map(|it| [(it, BY_KIND), (it, BY_LINE)]) {
         let mut stream = Stream::new(Seed(weather), "weights");
         let lines = lines(&mut stream);
-        let (climate, strata) = (climate(&lines), strata(3));
+        let (climate, strata) = (climate(&lines), strata(words, 3));
         let mut found: BTreeMap<BTreeMap<String, u32>, f64> = BTreeMap::new();
         for seed in 0..RUNS {
-            *found.entry(counts(&climate.draw(Seed(seed)))).or_default() += 1.0;
+            *found.entry(counts(&climate.draw(Seed(seed)), word)).or_default() += 1.0;
         }
         let runs = RUNS as f64;
         let mut beyond = runs;
@@ -216,11 +240,15 @@ fn weights_and_what_lies_beyond_come_to_one() {
                {{ kind = "crash", host = "nodes", every = "{crash}", for = "1s" }}"#
         );
         let climate = climate(&lines.replace('\n', ""));
-        for faults in 1..=6 {
-            let strata = strata(faults);
+        let words = [&["pause", "crash"][..], &["pause[clients]", "pause[c1]", "crash"]];
+        for (faults, words) in (1..=6).flat_map(|faults| words.map(|words| (faults, words))) {
+            let strata = strata(words, faults);
             let weights: f64 = strata.all().iter().map(|it| strata.weight(Some(&climate), it)).sum();
             let all = weights + strata.beyond(Some(&climate));
-            assert!((all - 1.0).abs() < 1e-12, "{pause}, {crash}, {faults}: {weights} and {all}");
+            assert!(
+                (all - 1.0).abs() < 1e-12,
+                "{pause}, {crash}, {faults} of {words:?}: {weights} and {all}"
+            );
         }
     }
 }
@@ -261,7 +289,7 @@ fn runs_beyond_the_least_are_shared_out_by_weight() {
 #[test]
 fn the_weight_of_a_rare_fault_has_all_its_digits() {
     let climate = climate(r#"{ kind = "pause", host = "c1", every = "8760h", for = "1s" }"#);
-    let strata = strata(2);
+    let strata = strata(&["pause"], 2);
     let mean = 3.2 / (8_760.0 * 3_600.0);
     let expected = [1.0 - mean, mean * (1.0 - 31.0 / 32.0 * mean), mean * mean / 2.0 * 31.0 / 32.0];
     for (pauses, expected) in expected.into_iter().enumerate() {

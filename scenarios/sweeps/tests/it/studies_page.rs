@@ -142,6 +142,7 @@ fn what_the_page_says_is_refused_is_refused() {
         (format!("{}[strata]\nfaults = 1\n", LEAST.replace("pauses-only", "none")), "there is no weather"),
         (format!("{}[strata]\nfaults = 4\n", LEAST.replace("pauses-only", "cloud")), "the limit is 500"),
         (format!("{LEAST}[strata]\nfaults = 7\n"), "`strata.faults`"),
+        (format!("{LEAST}[strata]\nfaults = 1\nkinds = [\"pause\", \"pause[nodes]\"]\n"), "twice"),
         (format!("{LEAST}{fencing}"), "the lock makes none"),
         (format!("{LEAST}[grid]\n\"lock.ttl\" = [\"1s\", \"1s\"]\n"), "twice"),
         (format!("{LEAST}[grid]\n\"lock.ttl\" = [{}]\n", values.join(", ")), "the limit is 10000"),

@@ -151,6 +151,43 @@ fn a_line_that_a_weather_does_not_have_is_answered_with_those_that_it_has() {
 }
 
 #[test]
+fn strata_that_cannot_be_are_refused() {
+    let refused = |weather: &str, strata: &str| {
+        let more = format!("weather = \"{weather}\"\n[strata]\n{strata}");
+        study(&more, "lock = \"single\"").map(|_| ()).expect_err("it is refused")
+    };
+    let told = refused("field", "faults = 3");
+    assert!(told.contains("there are 816 strata by line of the weather, and the limit is 500"), "{told}");
+    assert!(
+        told.contains("hint: take fewer `faults`, or divide runs by kind, `by = \"kind\"`: 286 strata"),
+        "{told}"
+    );
+    let told = refused("field", "by = \"kind\"\nfaults = 4");
+    assert!(told.contains("there are 1001 strata, and the limit is 500"), "{told}");
+    assert!(told.contains("hint: take fewer `faults`, or a weather of fewer kinds"), "{told}");
+    let told = refused("field", "faults = 6");
+    assert!(told.contains("there are 54264 strata by line") && !told.contains("by = "), "{told}");
+    let told = refused("field", "faults = 3\nkinds = [\"pause\"]");
+    assert!(told.contains("the weather has `suspend`, and `strata.kinds` does not"), "{told}");
+    let told = refused("pauses-only", "faults = 1\nkinds = [\"pause[clients]\"]");
+    assert!(told.contains("the weather has `pause[nodes]`, and `strata.kinds` does not"), "{told}");
+    let told = refused("pauses-only", "faults = 1\nkinds = [\"pause[clients]\", \"pause[node]\"]");
+    assert!(told.contains("the weather has `pause[nodes]`, and `strata.kinds` does not"), "{told}");
+    let told = refused("pauses-only", "faults = 1\nkinds = [\"pauze[clients]\"]");
+    assert!(told.contains("there is no fault `pauze[clients]`\nhint: did you mean `pause`?"), "{told}");
+    for kinds in ["[\"pause\", \"pause[nodes]\"]", "[\"pause[nodes]\", \"pause\"]"] {
+        let told = refused("pauses-only", &format!("faults = 1\nkinds = {kinds}"));
+        assert!(told.contains("has `pause[nodes]` twice, once as one of `pause`"), "{told}");
+        assert!(told.contains("hint: name either the kind, or each of its lines"), "{told}");
+    }
+    let told = refused("pauses-only", "faults = 1\nby = \"kind\"\nkinds = [\"pause[nodes]\"]");
+    assert!(told.contains("`strata.kinds` has the line `pause[nodes]`, and `strata.by` is `kind`"), "{told}");
+    assert!(told.contains("hint: name its kind, `pause`, or leave `by` out"), "{told}");
+    let told = refused("pauses-only", "faults = 1\nby = \"host\"");
+    assert!(told.contains("`strata.by`") && told.contains("line") && told.contains("kind"), "{told}");
+}
+
+#[test]
 fn a_replicated_lock_keeps_its_master_whatever_the_number_of_nodes() {
     let study = study("[set]\n\"nodes.count\" = 4", "lock = \"replicated\"").expect("a study");
     let scenario = study.scenario(CellId(0)).expect("a scenario");

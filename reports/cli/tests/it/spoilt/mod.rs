@@ -34,7 +34,7 @@ const DIVIDED: &str = r#"
 question = "How rarely?"
 weather = "pauses-only"
 runs = 40
-strata = { faults = 1, by_weight = 20 }
+strata = { by = "kind", faults = 1, by_weight = 20 }
 [set]
 "clients.count" = 2
 "clients.rounds" = 1

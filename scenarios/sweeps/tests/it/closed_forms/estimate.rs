@@ -40,8 +40,16 @@ pub(crate) struct Asked {
 
 /// Reads the study of a world.
 pub(crate) fn asked(name: &str) -> Asked {
-    let study = Study::load(&format!("tests/it/closed_forms/{name}.toml"));
-    let study = study.unwrap_or_else(|error| panic!("{error}"));
+    asked_but(name, ("", ""))
+}
+
+/// The same with some text of it replaced.
+pub(crate) fn asked_but(name: &str, (was, is): (&str, &str)) -> Asked {
+    let path = format!("tests/it/closed_forms/{name}.toml");
+    let text = std::fs::read_to_string(&path).expect("a study of ours");
+    assert!(text.contains(was), "{name} has no `{was}`");
+    let text = if was.is_empty() { text } else { text.replace(was, is) };
+    let study = Study::parse(name, &path, &text).unwrap_or_else(|error| panic!("{error}"));
     let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("worlds of ours run");
     Asked { study, header }
 }

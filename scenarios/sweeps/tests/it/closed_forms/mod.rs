@@ -10,8 +10,8 @@ use doublehold_scenarios::Seed;
 use doublehold_statistics::Confidence;
 use doublehold_sweeps::sweep::BATCH;
 
-use self::estimate::{asked, estimate};
-use self::worlds::{LONG, above, uniform_integral, worlds};
+use self::estimate::{asked, asked_but, estimate};
+use self::worlds::{LONG, above, pause_two_lines, uniform_integral, worlds};
 
 #[test]
 fn an_estimate_of_each_world_holds_the_truth() {
@@ -34,6 +34,25 @@ fn an_estimate_of_each_world_holds_the_truth() {
             );
         }
     }
+}
+
+/// Two lines of one kind, of which the rare one does all harm. By kind one in 31 of the runs with a pause has it, so
+/// that a dozen of 1,500 do harm; by line 1,500 runs have it.
+#[test]
+fn strata_by_line_and_by_kind_estimate_one_rate() {
+    let [by_line, by_kind] = ["by = \"line\"", "by = \"kind\""].map(|by| {
+        let asked = asked_but("pause-two-lines", ("by = \"line\"", by));
+        let said = estimate(&asked, Seed(7), Confidence::P99);
+        assert_eq!(said.quiet, 0);
+        (said.runs, said.per_run.unwrap_or_else(|refusal| panic!("{by}: {refusal}")))
+    });
+    assert_eq!((by_line.0, by_kind.0), (3 * 1_500, 2 * 1_500));
+    let [one, other] = [by_line.1, by_kind.1].map(|rate| rate.interval);
+    for interval in [one, other] {
+        assert!(interval.contains(pause_two_lines()), "{interval:?} and {:e}", pause_two_lines());
+    }
+    assert!(one.contains(by_kind.1.value) || other.contains(by_line.1.value), "{one:?} and {other:?}");
+    assert!(1.5 * one.width() < other.width(), "{one:?} and {other:?}");
 }
 
 /// `estimate` looks at the seeds of every batch. Here strata have more than one.

@@ -106,6 +106,14 @@ fn pause_uniform() -> f64 {
     one(mean) * LONG.violated(|ms| 1.0 - ms as f64 / 10_000.0)
 }
 
+/// The same pauses beside pauses of up to 100 ms, one in 24 h, which end long before c2 is granted: the violations of
+/// runs with one pause, which is a long one in about one of 31.
+pub(crate) fn pause_two_lines() -> f64 {
+    let hours = |every: f64| 3.2 / (every * 3600.0);
+    let no_short = (1.0 - hours(24.0) / f64::from(SLOTS)).powi(SLOTS);
+    one(hours(720.0)) * no_short * LONG.violated(|ms| 1.0 - ms as f64 / 10_000.0)
+}
+
 /// The same share as an integral, to be compared with the sum: pauses begin at any instant `s` and are of any length
 /// `D`, uniform in 0 to 10 s, so `P(D > x) = 1 - x / 10`, and with `g` the grant, `G` c2's and `W` the window
 ///

@@ -17,7 +17,7 @@ use crate::shards::model;
 fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32, u64)) -> Study {
     let mut text = format!("question = \"?\"\nweather = \"pauses-only\"\nruns = {runs}\n");
     if strata > 0 {
-        text += &format!("[strata]\nfaults = {strata}\nby_weight = {by_weight}\n");
+        text += &format!("[strata]\nby = \"kind\"\nfaults = {strata}\nby_weight = {by_weight}\n");
     }
     for design in 0..designs {
         text += &format!("[[designs]]\nname = \"{design}\"\nlock = \"single\"\n");
@@ -56,7 +56,7 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
 /// A change to a header, the cause that is told of it, and the way out.
 type Difference = (fn(&mut StudyHeader), String, &'static str);
 
-fn differences(program: &str, first: &str) -> [Difference; 9] {
+fn differences(program: &str, first: &str) -> [Difference; 10] {
     [
         (
             |it| it.program = "9.9.9".to_owned(),
@@ -104,6 +104,11 @@ fn differences(program: &str, first: &str) -> [Difference; 9] {
             |it| it.designs[0].world += "# more",
             format!("the world of design `0` is another than in `{first}`"),
             "the study names a file that has changed",
+        ),
+        (
+            |it| it.strata.push([("pause".to_owned(), 1)].into()),
+            format!("its runs are divided into other strata than in `{first}`: 2, and 1"),
+            "an older program divided runs by kind of fault",
         ),
     ]
 }
@@ -205,6 +210,24 @@ fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
         [write(folder.path(), &study, &header, shard(1)), write(folder.path(), &study, &other, shard(2))];
     let told = merge(&files, false, &mut Vec::new()).expect_err("they differ").to_string();
     assert!(told.contains("the same seeds give other runs of design `0`"), "{told}");
+}
+
+/// Records of before there were strata by line: their text says nothing of what they are divided by.
+#[test]
+fn records_that_are_divided_by_kind_and_do_not_say_so_are_merged() {
+    let study = study(2, &[], 700, (2, 900));
+    let header = StudyHeader::new(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let text = header.text.replace("by = \"kind\"\n", "");
+    assert!(text.len() < header.text.len());
+    let header = StudyHeader { text, ..header };
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let [whole, one, two] = [(1, 1), (1, 2), (2, 2)]
+        .map(|(number, of)| write(folder.path(), &study, &header, Shard::new(number, of).expect("a shard")));
+    let mut merged = Vec::new();
+    merge(&[one, two], false, &mut merged).expect("they are of one sweep");
+    assert_eq!(merged, std::fs::read(&whole).expect("it was written"));
+    let records = Records::open(&whole).expect("it can be read").expect("it is there");
+    assert_eq!(records.header().strata[1], [("pause".to_owned(), 1)].into());
 }
 
 /// Each shard has one stratum of the two, and only the merge sees both.
