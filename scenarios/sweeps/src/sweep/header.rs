@@ -45,7 +45,9 @@ pub struct StudyHeader {
     pub designs: Vec<DesignHeader>,
     /// What is varied, in order.
     pub axes: Vec<AxisHeader>,
-    /// How the runs of a cell are divided, by how many faults of each kind they have; one part if they are not.
+    /// How the runs of a cell are divided, by how many faults of each line of the weather they have, or of each kind;
+    /// one part if they are not. Which lines a key means is for
+    /// [`LineName::is_meant_by`](doublehold_scenarios::weather::LineName::is_meant_by) to say.
     pub strata: Vec<BTreeMap<String, u32>>,
     /// Whether it is taken for granted that nothing goes wrong without a fault.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
