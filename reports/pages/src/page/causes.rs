@@ -77,7 +77,8 @@ pub(crate) fn is_set(header: &StudyHeader, cause: &str) -> bool {
 }
 
 fn sources<'a>(header: &'a StudyHeader, cause: &'a str) -> impl Iterator<Item = &'a str> {
-    let kind = cause.split('[').next().unwrap_or(cause);
-    let lines = header.designs.iter().flat_map(|design| &design.weather);
-    lines.filter(move |line| line.kind == kind).map(|line| line.source.as_str())
+    header.designs.iter().flat_map(move |design| {
+        let named = design.weather.iter().zip(design.line_names());
+        named.filter(move |(_, name)| name.is_meant_by(cause)).map(|(line, _)| line.source.as_str())
+    })
 }

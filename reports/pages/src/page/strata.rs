@@ -35,7 +35,7 @@ pub(crate) fn strata(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     let mut blocks = vec![
         Block::text(format!(
             "With these rates of faults nearly all runs see none, and counting runs would show nothing. So runs are \
-             divided by how many faults of each kind they have, into {}. How likely a run is to be of each is known \
+             divided by how many faults of each sort they have, into {}. How likely a run is to be of each is known \
              exactly from the rates; how often such a run goes wrong is counted. The rate is the sum of these shares, \
              each times its weight.{quiet} What has more faults than any stratum is not run: its whole weight is added \
              to the upper end. So is that of undecided runs, which the lower end counts as if they held.",

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use doublehold_scenarios::format;
+use doublehold_scenarios::weather::LineName;
 use doublehold_text::{shorten, suggest};
 use thiserror::Error;
 
@@ -108,10 +109,8 @@ impl Results {
         for design in &mut results.header.designs {
             let names = design.line_names();
             for (line, name) in design.weather.iter_mut().zip(names) {
-                let of_line = |change: &&RateChange| [&line.kind, &name].contains(&&change.fault);
-                if let Some(change) = changes.iter().find(of_line) {
-                    line.put(change);
-                }
+                let change = changes.iter().find(|change| name.is_meant_by(&change.fault));
+                change.iter().for_each(|change| line.put(change));
             }
         }
         Ok(results)
@@ -125,11 +124,10 @@ impl StudyHeader {
         let causes = self.causes();
         for design in &self.designs {
             for (line, name) in design.weather.iter().zip(design.line_names()) {
-                let cause = causes.iter().find(|cause| ***cause == name || ***cause == line.kind);
-                let (Some(cause), true) = (cause, [&line.kind, &name].contains(&&change.fault)) else {
-                    continue;
-                };
-                if change.fault == name && name != line.kind && ***cause == line.kind {
+                let cause = causes.iter().find(|cause| name.is_meant_by(cause));
+                let (Some(cause), true) = (cause, name.is_meant_by(&change.fault)) else { continue };
+                let of_kind = design.weather.iter().filter(|it| it.kind == line.kind).count();
+                if change.fault != line.kind && ***cause == line.kind && of_kind > 1 {
                     return refused(
                         format!("these records hold all lines of `{}` together", line.kind),
                         format!(
@@ -155,7 +153,7 @@ impl StudyHeader {
         if factors.is_empty() {
             let lines = self.designs.iter().flat_map(|design| {
                 let kinds = design.weather.iter().map(|line| line.kind.clone());
-                kinds.chain(design.line_names()).collect::<Vec<_>>()
+                kinds.chain(LineName::shortest(&design.line_names())).collect::<Vec<_>>()
             });
             let mut known: Vec<String> = lines.collect();
             known.sort_unstable();
@@ -200,29 +198,16 @@ impl WeatherLine {
 }
 
 impl DesignHeader {
-    /// The names of the lines of its weather: the kind, and whom it strikes where several lines have that kind.
-    pub fn line_names(&self) -> Vec<String> {
+    /// The names of the lines of its weather.
+    pub fn line_names(&self) -> Vec<LineName> {
         let plain = |text: &str| text.replace(['[', ']', '"', ' '], "");
-        let whom = |line: &WeatherLine| {
-            let of =
-                |key: &str| line.rest.iter().find(|(known, _)| known == key).map(|(_, text)| plain(text));
-            match (of("host"), of("from"), of("to")) {
-                (Some(hosts), ..) => hosts,
-                (None, Some(from), Some(to)) => format!("{from}>{to}"),
-                _ => String::new(),
-            }
+        let of = |line: &WeatherLine, key: &str| {
+            line.rest.iter().find(|(known, _)| known == key).map(|(_, text)| plain(text))
         };
-        let is_only = |line: &WeatherLine| self.weather.iter().filter(|it| it.kind == line.kind).count() == 1;
-        let mut names: Vec<String> = Vec::new();
-        for line in &self.weather {
-            let name =
-                if is_only(line) { line.kind.clone() } else { format!("{}[{}]", line.kind, whom(line)) };
-            let is_same = |known: &&String| **known == name || known.starts_with(&format!("{name}#"));
-            names.push(match names.iter().filter(is_same).count() {
-                0 => name,
-                before => format!("{name}#{}", before + 1),
-            });
-        }
-        names
+        let whom = |line: &WeatherLine| {
+            let ends = of(line, "from").zip(of(line, "to")).map(|(from, to)| format!("{from}>{to}"));
+            (line.kind.clone(), of(line, "host").or(ends).unwrap_or_default())
+        };
+        LineName::of_lines(self.weather.iter().map(whom))
     }
 }

@@ -129,8 +129,9 @@ impl Cell {
         let faults = |number: &u64| header.strata.get(*number as usize);
         let all: f64 =
             self.strata.iter().filter_map(|(number, row)| Some(row.weight? * by(faults(number)?))).sum();
-        // No more than one in all, whatever Poisson's law is off by.
-        let each = (-more).exp().min((1.0 - beyond) / all);
+        // All of it is one, whatever Poisson's law is off by; of unfinished records nobody knows the rest.
+        let is_whole = self.strata.len() == header.strata.len();
+        let each = if is_whole { (1.0 - beyond) / all } else { (-more).exp().min((1.0 - beyond) / all) };
         for (number, row) in &mut self.strata {
             let Some(faults) = faults(number) else { continue };
             row.weight = row.weight.map(|weight| weight * by(faults) * each);

@@ -137,8 +137,8 @@ fn paths(tree: &Item, key: &str) -> Vec<String> {
 pub(super) fn weather_keys(tree: &Item, key: &str) -> Vec<(String, String)> {
     let parts: Vec<&str> = key.split('.').collect();
     let ["weather", kind, rest, ..] = parts[..] else { return Vec::new() };
-    let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
-    lines.map(|(line, _)| (format!("weather.faults.{line}"), rest.to_owned())).collect()
+    let lines = lines::meant_by(tree, kind).into_iter();
+    lines.map(|line| (format!("weather.faults.{line}"), rest.to_owned())).collect()
 }
 
 /// Text of a message, with the parameter in place of the paths that it means, and of the tables that they are in.

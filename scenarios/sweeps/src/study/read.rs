@@ -17,7 +17,8 @@ use doublehold_text::shorten;
 use doublehold_text::suggest;
 
 use super::{
-    Change, Design, Precision, RUNS_MAX, Strata, Study, Usage, UsageText, check, grid, lines, parameters, strata,
+    Change, Design, Precision, RUNS_MAX, Strata, Study, Usage, UsageText, check, grid, lines, parameters,
+    strata,
 };
 
 const KEYS: &[&str] = &[

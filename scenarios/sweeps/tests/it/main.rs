@@ -4,6 +4,7 @@
 
 mod closed_forms;
 mod records;
+mod reweigh;
 mod shards;
 mod strata;
 mod studies_page;
