@@ -24,18 +24,15 @@ use super::rates::Figures;
 const NAMED: usize = 3;
 
 pub(crate) fn answer(model: &PageModel<'_>) -> Block {
-    let cells: Vec<&Figures> = match model.points_shown() {
-        [point] => model.at(*point).collect(),
-        _ => model.cells.values().collect(),
-    };
-    let cells: Vec<&Figures> = cells.into_iter().filter(|cell| cell.runs > 0).collect();
+    let cells: Vec<&Figures> = model.cells.values().filter(|cell| cell.runs > 0).collect();
     if cells.is_empty() {
         let lead = Line::from_text("There are no runs yet.");
         return Block::Answer { lead, outcomes: Vec::new(), sentences: Vec::new() };
     }
     let mut sentences = Vec::new();
-    if let [point] = model.points_shown() {
-        sentences.extend(what_matters(model, *point));
+    match model.points[..] {
+        [point] => sentences.extend(what_matters(model, point)),
+        _ => sentences.extend(frontier(model, &cells)),
     }
     sentences.extend(origin(model, &cells));
     sentences.extend(unknown(model, &cells));
@@ -187,6 +184,27 @@ fn named(model: &PageModel<'_>, point: u64) -> String {
     }
 }
 
+/// At how many points of a grid the first thing that was seen at all was not seen, by design.
+fn frontier(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
+    let is_seen = |cell: &Figures, predicate: Predicate| cell.rate(predicate).violated > 0;
+    let predicate = ASKED.into_iter().find(|it| cells.iter().any(|cell| is_seen(cell, *it)))?;
+    let designs = 0..model.results.header.designs.len();
+    let of = |design: usize| {
+        let own = cells.iter().filter(|cell| cell.design == design);
+        let silent = own.filter(|cell| !is_seen(cell, predicate)).count();
+        format!("{silent} with `{}`", model.name(design))
+    };
+    let more = designs.len().saturating_sub(NAMED);
+    let shown: Vec<String> = designs.take(NAMED).map(of).collect();
+    let others = if more > 0 { format!("; {more} more designs are in the pictures") } else { String::new() };
+    let points = model.points.len();
+    let clause = clause(predicate);
+    Some(format!(
+        "Of {points} points of the grid, that {clause} was not seen at: {}{others}.",
+        shown.join("; ")
+    ))
+}
+
 /// The faults that the double holds come from, and which of their rates are guesses.
 fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let header = &model.results.header;
@@ -217,7 +235,7 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let most = tops.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let names: Vec<String> = first.0.iter().map(|it| causes::words(it)).collect();
     let rate = match &first.0[..] {
-        [one] if causes::is_set(header, one) => format!(", whose rate this study sets; {others}"),
+        [one] if causes::is_set(header, one) => format!(", whose rate was set; {others}"),
         [one] if causes::is_guess(header, one) => ", whose rate is a guess".to_owned(),
         _ => format!("; {others}"),
     };

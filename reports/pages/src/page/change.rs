@@ -15,6 +15,7 @@ use super::effective;
 use super::model::PageModel;
 use super::outcome::{self, ASKED};
 use super::rates::Figures;
+use super::sliders;
 
 /// How wrong a guess is taken to be.
 const TIMES: f64 = 5.0;
@@ -40,6 +41,10 @@ pub(crate) fn change(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     ));
     blocks.push(Block::Table(shares(model, &cells)));
     blocks.push(by_design(model, &cells));
+    // A page has one script, and it knows of one place.
+    if model.part == 0 {
+        blocks.extend(sliders::data(model, point).map(Block::Sliders));
+    }
     blocks.extend(guesses(model, &cells));
     blocks
 }

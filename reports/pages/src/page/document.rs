@@ -31,6 +31,8 @@ pub(crate) enum Block {
     Table(Table),
     /// A picture.
     Figure(Figure),
+    /// Sliders over the rates of faults: what their script needs, as JSON. A page has them once.
+    Sliders(String),
     /// Text as it is in a file or on a terminal.
     Code(String),
     /// What is shown on request.

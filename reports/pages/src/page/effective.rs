@@ -40,6 +40,15 @@ pub(crate) fn entry(model: &PageModel<'_>, cells: &[&Figures], cause: &str) -> E
     entry
 }
 
+/// The mean time between two of a cause, over all hosts of the first design that has any, in seconds.
+pub(crate) fn mean_seconds(model: &PageModel<'_>, cells: &[&Figures], cause: &str) -> Option<f64> {
+    let header = &model.results.header;
+    cells.iter().find_map(|cell| {
+        let own = *model.results.cells.get(&cell.cell)?.mean_faults(header).get(cause)?;
+        (own > 0.0).then_some(window_seconds(header, cell.design)? / own)
+    })
+}
+
 /// For how many seconds of a run faults strike.
 fn window_seconds(header: &StudyHeader, design: usize) -> Option<f64> {
     let window = format::duration(&header.designs.get(design)?.strikes_for).ok()?;

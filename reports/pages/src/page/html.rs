@@ -1,4 +1,4 @@
-//! A page as one HTML file: everything in it, nothing from elsewhere, no script.
+//! A page as one HTML file: everything in it, nothing from elsewhere, and no script but that of the sliders.
 //!
 //! Text from files is escaped by the templates. Pictures that we draw are put in as they are. A picture that others may
 //! have drawn, an example's out of a file that anybody may have changed, is an `<img>` with the whole picture in its
@@ -16,6 +16,7 @@ use doublehold_render::palette::{OF_SWEEP, properties};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
+use super::sliders;
 
 const STYLE: &str = include_str!("style.css");
 /// The permissions of the page: to show its own styles, and images that are in it.
@@ -30,7 +31,7 @@ pub(crate) fn html(document: &Document) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 // Should a text ever get through as markup, it still runs, loads and sends nothing.
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy());
                 link rel="icon" href="data:,";
                 title { (document.title) }
                 style { (PreEscaped(colours())) (PreEscaped(STYLE)) }
@@ -43,6 +44,11 @@ pub(crate) fn html(document: &Document) -> String {
         }
     };
     page.into_string()
+}
+
+/// The permissions of the page, with that of our script alone.
+fn policy() -> String {
+    format!("{POLICY}; script-src {}", sliders::script_hash())
 }
 
 /// The colours of the page on white and in the dark.
@@ -72,6 +78,15 @@ fn render_block(block: &Block) -> Markup {
         Block::List(lines) => html! { ul { @for line in lines { li { (render_line(line)) } } } },
         Block::Table(table) => render_table(table),
         Block::Figure(figure) => render_figure(figure),
+        Block::Sliders(data) => html! {
+            details {
+                summary { "Try other rates" }
+                div #sliders {}
+                noscript { p { "The sliders need a script, which this browser does not run." } }
+                script type="application/json" id="sliders-data" { (PreEscaped(data)) }
+                script { (PreEscaped(sliders::script())) }
+            }
+        },
         Block::Code(text) => html! { pre { code { (text) } } },
         Block::Details { summary, id, blocks } => html! {
             details id=[id.as_deref()] {

@@ -26,8 +26,8 @@ fn add(text: &mut String, block: &Block) {
             text.push('\n');
             sentences.iter().for_each(|line| *text += &format!("{}\n\n", render_line(line)));
         }
-        // Wikis and merge requests make one of their own.
-        Block::Contents(_) => {}
+        // Wikis and merge requests make contents of their own, and run no script.
+        Block::Contents(_) | Block::Sliders(_) => {}
         Block::List(lines) => {
             lines.iter().for_each(|line| *text += &format!("- {}\n", render_line(line)));
             text.push('\n');

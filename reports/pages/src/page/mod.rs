@@ -40,6 +40,7 @@ mod pictures;
 mod rates;
 mod reproduce;
 mod rounding;
+mod sliders;
 mod strata;
 mod sure;
 mod tables;
@@ -142,12 +143,8 @@ fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
         blocks.push(Block::Note(notes.iter().map(Line::from_text).collect()));
     }
     blocks.push(answer::answer(model));
-    let mut grid = pictures::grid_pictures(model);
-    if is_grid && !grid.is_empty() {
-        blocks.push(grid.remove(0));
-    } else {
-        blocks.push(pictures::first_picture(model, point));
-    }
+    let of_grid = is_grid.then(|| pictures::first_grid_picture(model)).flatten();
+    blocks.push(of_grid.unwrap_or_else(|| pictures::first_picture(model, point)));
     if !is_grid {
         blocks.extend(lock_table::lock_table(model, point));
     }
@@ -165,7 +162,11 @@ fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
         blocks.extend(strata::strata(model, *point));
         blocks.push(pictures::folded(model, *point, is_grid));
     }
-    blocks.extend(grid);
+    let grid = pictures::grid_pictures(model);
+    if !grid.is_empty() {
+        let words = if is_grid { "Pictures of the whole grid" } else { "Safety against recovery" };
+        blocks.push(Block::details(Line::from_text(words), grid));
+    }
     blocks.push(Block::anchored("What was assumed", anchor(model, "assumed")));
     blocks.extend(assumptions::assumptions(model));
     blocks.extend(examples::examples(model));

@@ -68,9 +68,11 @@ impl<'a> PageModel<'a> {
         PageModel { results, examples, part, cells, points, measure, apart }
     }
 
-    /// True if random faults strike in any design.
+    /// True if random faults strike in any design, at any point of the grid.
     pub(crate) fn has_weather(&self) -> bool {
-        self.results.header.designs.iter().any(|design| !design.weather.is_empty())
+        let header = &self.results.header;
+        let is_varied = header.axes.iter().any(|axis| axis.key.starts_with("weather"));
+        is_varied || header.designs.iter().any(|design| !design.weather.is_empty())
     }
 
     /// The pairs of designs that are told apart at a point: first the one that is violated less often.

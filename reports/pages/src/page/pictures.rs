@@ -44,13 +44,27 @@ pub(crate) fn folded(model: &PageModel<'_>, point: u64, is_grid: bool) -> Block 
     Block::details(Line::from_text("Pictures of these rates, and of how long overlaps are"), blocks)
 }
 
+/// The picture beside the answer of a grid: of what is asked first, and of two designs where these have fields.
+pub(crate) fn first_grid_picture(model: &PageModel<'_>) -> Option<Block> {
+    const FIELDS: usize = 2;
+    let seen = seen_predicates(model);
+    match varied_axes(model)[..] {
+        [] => None,
+        [axis] => {
+            let rules: Vec<Predicate> = seen.iter().copied().filter(|it| FIRST.contains(it)).collect();
+            curves(model, axis, ("first-curves", if rules.is_empty() { &seen } else { &rules }))
+        }
+        [across, up, ..] => heat(model, (across, up), ("first-heat", FIELDS)),
+    }
+}
+
 /// What the grid shows as a whole.
 pub(crate) fn grid_pictures(model: &PageModel<'_>) -> Vec<Block> {
     let varied = varied_axes(model);
     let over = match varied[..] {
         [] => None,
-        [axis] => curves(model, axis),
-        [across, up, ..] => heat(model, across, up),
+        [axis] => curves(model, axis, ("curves", &seen_predicates(model))),
+        [across, up, ..] => heat(model, (across, up), ("heat", usize::MAX)),
     };
     over.into_iter().chain(tradeoff(model, varied.first().copied())).collect()
 }
@@ -216,7 +230,8 @@ fn unseen_remark(model: &PageModel<'_>) -> String {
     if others.is_empty() { String::new() } else { format!(" Of {list} no violation was seen anywhere.") }
 }
 
-fn curves(model: &PageModel<'_>, free: usize) -> Option<Block> {
+/// Rates over an axis under these rules, as a picture with this name.
+fn curves(model: &PageModel<'_>, free: usize, (name, rules): (&str, &[Predicate])) -> Option<Block> {
     let axis = &model.results.header.axes[free];
     let designs = plotted_designs(model);
     let course = |design: &usize, predicate: Predicate| {
@@ -230,7 +245,7 @@ fn curves(model: &PageModel<'_>, free: usize) -> Option<Block> {
         parameter: axis.key.clone(),
         values: parameter::values(&axis.values),
         designs: name_designs(model, &designs),
-        panels: seen_predicates(model).into_iter().map(panel).collect(),
+        panels: rules.iter().copied().map(panel).collect(),
     };
     if plot.panels.is_empty() {
         return None;
@@ -239,7 +254,7 @@ fn curves(model: &PageModel<'_>, free: usize) -> Option<Block> {
         ", with 95 % intervals. Where no number is stated there is a bar without a sign, and the line has a gap.",
     );
     let caption = caption.text(unseen_remark(model)).text(but(model, &designs));
-    Some(figure(model, "curves", number_panels(plots::curves(&plot)), caption))
+    Some(figure(model, name, number_panels(plots::curves(&plot)), caption))
 }
 
 /// An axis of a map: which of its values are drawn, and where.
@@ -262,12 +277,13 @@ fn drawn_values(model: &PageModel<'_>, (across, up): (usize, usize), number: usi
     DrawnAxis { number, header, places: shown.into_iter().zip(0..).collect() }
 }
 
-fn heat(model: &PageModel<'_>, across: usize, up: usize) -> Option<Block> {
+/// Rates over two axes, as a picture with this name and so many fields at most.
+fn heat(model: &PageModel<'_>, (across, up): (usize, usize), (name, fields): (&str, usize)) -> Option<Block> {
     let [across, up] = [across, up].map(|axis| drawn_values(model, (across, up), axis));
     let axes = [&across.header, &up.header];
     let (columns, rows) = (axes[0].values.len(), axes[1].values.len());
     let designs = plotted_designs(model);
-    let most = (SHADED / (columns * rows)).max(1);
+    let most = (SHADED / (columns * rows)).max(1).min(fields);
     let all: Vec<(Predicate, usize)> = seen_predicates(model)
         .into_iter()
         .flat_map(|it| designs.iter().map(move |design| (it, *design)))
@@ -315,7 +331,7 @@ fn heat(model: &PageModel<'_>, across: usize, up: usize) -> Option<Block> {
             all.len()
         ));
     }
-    Some(figure(model, "heat", number_panels(plots::heat(&plot)), caption))
+    Some(figure(model, name, number_panels(plots::heat(&plot)), caption))
 }
 
 /// What safety costs in recovery, where holders died.

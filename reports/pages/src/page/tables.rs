@@ -33,12 +33,14 @@ const NO_DEADLINE: &str = "have no deadline that a holder could look at. By P2 t
 pub(crate) fn tables(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     let cells: Vec<&Figures> = model.at(point).collect();
     let mut blocks = vec![Block::Table(rates(model, point, &cells))];
-    if cells.len() > 1 {
+    // Said once, below the first of several tables.
+    let is_first = model.points_shown().first() == Some(&point);
+    if cells.len() > 1 && is_first {
         blocks.push(Block::text(RULE));
     }
     let without: Vec<&str> =
         cells.iter().filter(|cell| model.has_no_deadline(cell)).map(|cell| model.name(cell.design)).collect();
-    if !without.is_empty() && without.len() < cells.len() {
+    if !without.is_empty() && without.len() < cells.len() && is_first {
         blocks.push(Block::Paragraph(Line::default().codes(&without).text(format!(" {NO_DEADLINE}"))));
     }
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);

@@ -71,10 +71,6 @@ pub(crate) fn assert_answer(case: &Case, markdown: &str, apart: &BTreeMap<u64, A
         .collect();
     let shown = case.shown();
     let cells: Vec<u64> = case.drawn.parts.keys().copied().collect();
-    let cells: Vec<u64> = match shown[..] {
-        [point] => cells.into_iter().filter(|cell| case.cells_at(point).contains(cell)).collect(),
-        _ => cells,
-    };
     if cells.is_empty() {
         return;
     }
@@ -95,8 +91,23 @@ pub(crate) fn assert_answer(case: &Case, markdown: &str, apart: &BTreeMap<u64, A
     }
     assert!(seldom == 0.0 || has_bound("was seen too seldom for a rate", seldom), "{seldom}: {answer:#?}");
     assert!(never == 0.0 || has_bound("was not seen", never), "{never}: {answer:#?}");
-    if let [point] = shown[..] {
-        assert_named(case, &cells, &answer, &apart[&point]);
+    match case.points()[..] {
+        [_] => assert_named(case, &cells, &answer, &apart[&shown[0]]),
+        _ => assert_frontier(case, &cells, &answer),
+    }
+}
+
+/// Asserts at how many points of a grid nothing was seen of what is seen first.
+fn assert_frontier(case: &Case, cells: &[u64], answer: &[&str]) {
+    let is_seen = |cell: u64, predicate: Predicate| case.letters(cell, predicate).contains(&'v');
+    let Some(predicate) = ASKED.into_iter().find(|it| cells.iter().any(|cell| is_seen(*cell, *it))) else {
+        return;
+    };
+    for design in 0..case.drawn.designs.min(3) {
+        let own: Vec<u64> = cells.iter().copied().filter(|cell| case.design(*cell) == design).collect();
+        let silent = own.iter().filter(|cell| !is_seen(**cell, predicate)).count();
+        let expected = format!("{silent} with `{}`", NAMES[design]);
+        assert!(answer.iter().any(|line| line.contains(&expected)), "{expected}: {answer:#?}");
     }
 }
 
