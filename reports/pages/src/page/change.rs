@@ -14,8 +14,10 @@ use super::document::{Block, Entry, Line, Table};
 use super::effective;
 use super::model::PageModel;
 use super::outcome::{self, ASKED};
+use super::pictures;
 use super::rates::Figures;
 use super::sliders;
+use crate::plots::TornadoRow;
 
 /// How wrong a guess is taken to be.
 const TIMES: f64 = 5.0;
@@ -165,6 +167,7 @@ fn guesses(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<Block> {
     let asked: Vec<Predicate> = asked.into_iter().filter(|it| is_stated(model, cell, *it)).collect();
     let header = &model.results.header;
     let mut rows = Vec::new();
+    let mut bars: Vec<(Predicate, Vec<TornadoRow>)> = asked.iter().map(|it| (*it, Vec::new())).collect();
     for cause in header.causes().into_iter().filter(|cause| causes::is_guess(header, cause)) {
         let all = asked.iter().map(|it| causes::shares(model.results, cell, *it));
         let is_felt = |shares: Vec<(Vec<String>, f64)>| {
@@ -190,6 +193,9 @@ fn guesses(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<Block> {
             Entry::from_text(format!("{} / {now} / {}", words(&more, *it), words(&less, *it)))
         });
         rows.push([Entry::from_text(causes::words(cause))].into_iter().chain(entries).collect());
+        for (predicate, bars) in &mut bars {
+            bars.extend(bar(model, (cell, *predicate), cause, (less.as_ref(), more.as_ref())));
+        }
     }
     if rows.is_empty() {
         return Vec::new();
@@ -200,8 +206,26 @@ fn guesses(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<Block> {
         .code(model.name(cell.design))
         .text(format!(", with a rate {TIMES:.0} times as high / as guessed / {TIMES:.0} times as low:"));
     let mut blocks = vec![Block::Paragraph(lead), Block::Table(Table { head, rows, words: 1 })];
+    let caption = Line::from_text("The same rates of ").code(model.name(cell.design)).text(format!(
+        ": bars are hollow towards the fault that comes {TIMES:.0} times less often, and filled towards the one that \
+         comes {TIMES:.0} times more often. The line is the rate as guessed.",
+    ));
+    blocks.extend(pictures::tornadoes(model, bars, caption));
     blocks.push(Block::Paragraph(places(model, cells)));
     blocks
+}
+
+/// What a guess does to a rate, if all three rates are stated numbers.
+fn bar(
+    model: &PageModel<'_>,
+    (cell, predicate): (&Figures, Predicate),
+    cause: &str,
+    (less, more): (Option<&Results>, Option<&Results>),
+) -> Option<TornadoRow> {
+    let value = |figures: &Figures| model.measure.rate(figures, predicate).ok().map(|it| it.value);
+    let with = |results: &Results| value(&Figures::from_results(results, cell.cell));
+    let (low, now, high) = (with(less?)?, value(cell)?, with(more?)?);
+    Some(TornadoRow { name: causes::words(cause), low, now, high })
 }
 
 /// The factors at which two designs change places by what is asked first, among those told apart.

@@ -168,10 +168,7 @@ fn forests(model: &PageModel<'_>, point: u64, name: &str, rules: &[Predicate]) -
         let svg = plots::forest(&plots::Forest {
             title: title(*predicate),
             axis: model.measure.axis().to_owned(),
-            quantity: match model.measure {
-                Measure::Months(_) => plots::Quantity::Number,
-                _ => plots::Quantity::Share,
-            },
+            quantity: quantity(model),
             rows: cells[..shown].iter().zip(letters).map(row).collect(),
         });
         (predicate.as_str().to_owned(), svg)
@@ -184,6 +181,34 @@ fn forests(model: &PageModel<'_>, point: u64, name: &str, rules: &[Predicate]) -
     let caption =
         if more == 0 { caption } else { caption.text(format!(" {more} more designs are in the tables.")) };
     figure(model, &format!("{name}-{}", point + 1), rules.iter().map(panel).collect(), caption)
+}
+
+/// What the page's unit is a number of.
+fn quantity(model: &PageModel<'_>) -> plots::Quantity {
+    match model.measure {
+        Measure::Months(_) => plots::Quantity::Number,
+        _ => plots::Quantity::Share,
+    }
+}
+
+/// A tornado chart for each of these rules that has rows, with the widest bar at the top.
+pub(crate) fn tornadoes(
+    model: &PageModel<'_>,
+    rules: Vec<(Predicate, Vec<plots::TornadoRow>)>,
+    caption: Line,
+) -> Option<Block> {
+    let panel = |(predicate, mut rows): (Predicate, Vec<plots::TornadoRow>)| {
+        rows.sort_by(|one, other| other.width().total_cmp(&one.width()));
+        let svg = plots::tornado(&plots::Tornado {
+            title: title(predicate),
+            axis: model.measure.axis().to_owned(),
+            quantity: quantity(model),
+            rows,
+        });
+        (predicate.as_str().to_owned(), svg)
+    };
+    let panels: Vec<_> = rules.into_iter().filter(|(_, rows)| !rows.is_empty()).map(panel).collect();
+    (!panels.is_empty()).then(|| figure(model, "guesses", panels, caption))
 }
 
 /// How long overlaps are, where there are any.

@@ -5,8 +5,9 @@
 //! told apart.
 
 use super::Bar;
-use super::canvas::{Canvas, FAINT, GREY, INK, Look, SMALL, Side, TEXT, WIDTH, draw};
+use super::canvas::{Canvas, GREY, Look, SMALL, Side, draw};
 use super::frame::Field;
+use super::rows::{LETTER, Rows};
 use super::scale::{Quantity, Scale};
 
 /// What the plot shows.
@@ -31,53 +32,18 @@ pub(crate) struct Row {
     pub(crate) letters: String,
 }
 
-/// Names that are longer stand above their bars.
-const BESIDE: usize = 24;
-const LETTER: f64 = 8.0;
-const LINE: f64 = 22.0;
-const BELOW: f64 = 64.0;
-const ABOVE: f64 = 32.0;
-
-/// So many rows fit into a picture that ends above the fold of a screen.
-pub(crate) fn rows_that_fit(names: &[&str]) -> usize {
-    const TALLEST: f64 = 490.0;
-    ((TALLEST - ABOVE - BELOW) / height_of_row(is_beside(names.iter().copied()))) as usize
-}
-
-fn is_beside<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    names.all(|name| name.chars().count() <= BESIDE)
-}
-
-fn height_of_row(is_beside: bool) -> f64 {
-    if is_beside { LINE } else { LINE + 13.0 }
-}
-
 /// Draws it.
 pub(crate) fn forest(plot: &Forest) -> String {
-    let names = || plot.rows.iter().map(|row| row.name.as_str());
-    let is_beside = is_beside(names());
-    let longest = names().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
-    let left = if is_beside { longest * LETTER + 14.0 } else { 30.0 };
     let letters = plot.rows.iter().map(|row| row.letters.chars().count()).max().unwrap_or(0) as f64;
-    let height = height_of_row(is_beside);
-    let bottom = ABOVE + height * plot.rows.len().max(1) as f64;
+    let rows = Rows::new(plot.rows.iter().map(|row| row.name.as_str()), letters * LETTER);
     let ends = plot.rows.iter().filter_map(|row| row.bar.as_ref()).flat_map(Bar::places);
     let scale = Scale::log(ends.filter(|place| *place > 0.0), plot.quantity);
-    draw((WIDTH, bottom + BELOW), |canvas| {
-        let right = WIDTH - 16.0 - letters * LETTER;
-        let field = Field { left, top: ABOVE, right, bottom };
-        canvas.write(&plot.title, (10.0, 14.0), Side::Right, (TEXT + 1.0, INK));
-        field.axis_below(canvas, &scale, 4, &plot.axis);
+    draw(rows.size(), |canvas| {
+        rows.frame(canvas, &plot.title, &scale, &plot.axis);
         for (place, row) in plot.rows.iter().enumerate() {
-            let top = field.top + height * place as f64;
-            let y = if is_beside { top + height / 2.0 } else { top + height - 9.0 };
-            match is_beside {
-                true => canvas.write(&row.name, (left - 8.0, y), Side::Left, (SMALL, INK)),
-                false => canvas.write(&row.name, (10.0, top + 11.0), Side::Right, (SMALL, INK)),
-            }
-            canvas.line(&[(field.left, y), (field.right, y)], FAINT, 0.5);
-            draw_bar(canvas, &field, &scale, (row, y));
-            canvas.write(&row.letters, (right + 10.0, y), Side::Right, (SMALL, GREY));
+            let y = rows.row(canvas, place);
+            draw_bar(canvas, &rows.field, &scale, (row, y));
+            canvas.write(&row.letters, (rows.field.right + 10.0, y), Side::Right, (SMALL, GREY));
         }
     })
 }

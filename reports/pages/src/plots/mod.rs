@@ -11,8 +11,9 @@
 //!
 //! - `scale`: from numbers to places on an axis, and its ticks
 //! - `canvas`: shapes, text, colours, signs
-//! - `frame`: a field with its axes; `panels`: several of them, each a picture, and their legend
+//! - `frame`: a field with its axes; `panels`: several of them, each a picture, and their legend; `rows`: bars by name
 //! - `forest`: rates of designs; `curves`: over one parameter; `heat`: over two
+//! - `tornado`: one rate if causes are rarer or more frequent
 //! - `lengths`: how long overlaps are; `tradeoff`: safety against recovery
 
 mod canvas;
@@ -22,15 +23,19 @@ mod frame;
 mod heat;
 mod lengths;
 mod panels;
+mod rows;
 mod scale;
+mod tornado;
 mod tradeoff;
 
 pub(crate) use curves::{Course, Curves, Values, curves};
-pub(crate) use forest::{Forest, Row, forest, rows_that_fit};
+pub(crate) use forest::{Forest, Row, forest};
 pub(crate) use heat::{Heat, Reference, Shaded, heat};
 pub(crate) use lengths::{DistributionCurve, Lengths, lengths};
 pub(crate) use panels::Dot;
+pub(crate) use rows::rows_that_fit;
 pub(crate) use scale::Quantity;
+pub(crate) use tornado::{Tornado, TornadoRow, tornado};
 pub(crate) use tradeoff::{Tradeoff, tradeoff};
 
 /// A number and how sure it is.

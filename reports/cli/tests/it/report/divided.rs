@@ -184,3 +184,21 @@ fn a_rate_that_cannot_be_stated_is_not_known_on_a_map() {
     let written = |word: &str| page.split(word).count() - 1;
     assert_eq!(written(">?</text>"), 1, "of one cell it is not known");
 }
+
+/// Pauses come by a guess. Of P1 there are rates; that P4 was not seen is no number, and no bar ends there.
+#[test]
+fn a_guess_that_may_be_wrong_has_a_bar_under_each_rule_that_has_rates() {
+    let of = |(stratum, weight, violated): (u64, f64, u64)| Batch {
+        stratum,
+        weight: Some(weight),
+        beyond: (stratum == 0).then_some(1e-12),
+        ..batch(0, 500, move |it| if it == Predicate::P1 { (violated, 0) } else { (0, 0) })
+    };
+    let folder = Folder::new();
+    let strata = [(0, 0.99, 0), (1, 1e-3, 100), (2, 1e-6, 400)].map(of);
+    let page = folder.records(&divided_into(3, &["a"]), &strata).page();
+    assert_eq!(page.matches(">pauses</text>").count(), 1, "a bar for pauses");
+    assert!(page.contains(
+        "The same rates of <code>a</code>: bars are hollow towards the fault that comes 5 times less"
+    ));
+}
