@@ -15,6 +15,8 @@
 //! - `forest`: rates of designs; `curves`: over one parameter; `heat`: over two
 //! - `tornado`: one rate if causes are rarer or more frequent
 //! - `lengths`: how long overlaps are; `tradeoff`: safety against recovery
+//!
+//! Decision: "The plots of a sweep are drawn by our own code" (docs/decisions/pictures.md).
 
 mod canvas;
 mod curves;
