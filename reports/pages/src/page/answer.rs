@@ -184,10 +184,14 @@ fn named(model: &PageModel<'_>, point: u64) -> String {
     }
 }
 
-/// At how many points of a grid the first thing that was seen at all was not seen, by design.
+/// At how many points of a grid something was not seen, by design: of what is asked first among what was seen at some
+/// points and not at others.
 fn frontier(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let is_seen = |cell: &Figures, predicate: Predicate| cell.rate(predicate).violated > 0;
-    let predicate = ASKED.into_iter().find(|it| cells.iter().any(|cell| is_seen(cell, *it)))?;
+    let varies = |it: &Predicate| {
+        cells.iter().any(|cell| is_seen(cell, *it)) && cells.iter().any(|cell| !is_seen(cell, *it))
+    };
+    let predicate = ASKED.into_iter().find(varies)?;
     let designs = 0..model.results.header.designs.len();
     let of = |design: usize| {
         let own = cells.iter().filter(|cell| cell.design == design);

@@ -1,6 +1,7 @@
 //! Which plots a sweep gets, and what stands below them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Reason, Unsupported};
@@ -44,27 +45,35 @@ pub(crate) fn folded(model: &PageModel<'_>, point: u64, is_grid: bool) -> Block 
     Block::details(Line::from_text("Pictures of these rates, and of how long overlaps are"), blocks)
 }
 
+/// The fields of a grid that stand beside the answer.
+const FIRST_FIELDS: usize = 2;
+
 /// The picture beside the answer of a grid: of what is asked first, and of two designs where these have fields.
 pub(crate) fn first_grid_picture(model: &PageModel<'_>) -> Option<Block> {
-    const FIELDS: usize = 2;
-    let seen = seen_predicates(model);
     match varied_axes(model)[..] {
         [] => None,
-        [axis] => {
-            let rules: Vec<Predicate> = seen.iter().copied().filter(|it| FIRST.contains(it)).collect();
-            curves(model, axis, ("first-curves", if rules.is_empty() { &seen } else { &rules }))
-        }
-        [across, up, ..] => heat(model, (across, up), ("first-heat", FIELDS)),
+        [axis] => curves(model, axis, ("first-curves", &first_rules(model))),
+        [across, up, ..] => heat(model, (across, up), ("first-heat", 0..FIRST_FIELDS)),
     }
 }
 
-/// What the grid shows as a whole.
+/// The rules of the first picture of which anything was seen; all that were seen if none of these was.
+fn first_rules(model: &PageModel<'_>) -> Vec<Predicate> {
+    let seen = seen_predicates(model);
+    let first: Vec<Predicate> = seen.iter().copied().filter(|it| FIRST.contains(it)).collect();
+    if first.is_empty() { seen } else { first }
+}
+
+/// What the grid shows besides.
 pub(crate) fn grid_pictures(model: &PageModel<'_>) -> Vec<Block> {
     let varied = varied_axes(model);
+    let first = first_rules(model);
+    let others: Vec<Predicate> =
+        seen_predicates(model).into_iter().filter(|it| !first.contains(it)).collect();
     let over = match varied[..] {
         [] => None,
-        [axis] => curves(model, axis, ("curves", &seen_predicates(model))),
-        [across, up, ..] => heat(model, (across, up), ("heat", usize::MAX)),
+        [axis] => curves(model, axis, ("curves", &others)),
+        [across, up, ..] => heat(model, (across, up), ("heat", FIRST_FIELDS..usize::MAX)),
     };
     over.into_iter().chain(tradeoff(model, varied.first().copied())).collect()
 }
@@ -302,13 +311,17 @@ fn drawn_values(model: &PageModel<'_>, (across, up): (usize, usize), number: usi
     DrawnAxis { number, header, places: shown.into_iter().zip(0..).collect() }
 }
 
-/// Rates over two axes, as a picture with this name and so many fields at most.
-fn heat(model: &PageModel<'_>, (across, up): (usize, usize), (name, fields): (&str, usize)) -> Option<Block> {
+/// Rates over two axes, as a picture with this name of these fields.
+fn heat(
+    model: &PageModel<'_>,
+    (across, up): (usize, usize),
+    (name, shown): (&str, Range<usize>),
+) -> Option<Block> {
     let [across, up] = [across, up].map(|axis| drawn_values(model, (across, up), axis));
     let axes = [&across.header, &up.header];
     let (columns, rows) = (axes[0].values.len(), axes[1].values.len());
     let designs = plotted_designs(model);
-    let most = (SHADED / (columns * rows)).max(1).min(fields);
+    let most = (SHADED / (columns * rows)).max(1).min(shown.len());
     let all: Vec<(Predicate, usize)> = seen_predicates(model)
         .into_iter()
         .flat_map(|it| designs.iter().map(move |design| (it, *design)))
@@ -330,7 +343,7 @@ fn heat(model: &PageModel<'_>, (across, up): (usize, usize), (name, fields): (&s
     let plot = plots::Heat {
         across: (axes[0].key.clone(), axes[0].values.clone()),
         up: (axes[1].key.clone(), axes[1].values.clone()),
-        fields: all.iter().take(most).map(field).collect(),
+        fields: all.iter().skip(shown.start).take(most).map(field).collect(),
     };
     if plot.fields.is_empty() {
         return None;
@@ -350,10 +363,11 @@ fn heat(model: &PageModel<'_>, (across, up): (usize, usize), (name, fields): (&s
              counted too long.",
         );
     }
-    if all.len() > most {
+    if all.len() > shown.start + most && shown.start > 0 {
         caption = caption.text(format!(
-            " Of {} such fields the first {most} are shown: the others are in cells.csv.",
-            all.len()
+            " Of {} such fields the first {} are shown: the others are in cells.csv.",
+            all.len(),
+            shown.start + most
         ));
     }
     Some(figure(model, name, number_panels(plots::heat(&plot)), caption))

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_pages::page::{Material, pages};
 use doublehold_statistics::{
     Confidence, Estimate, Interval, PartlyDecided, Reason, Scale, Unsupported, estimate_words, rate_words,
 };
+use doublehold_sweeps::results::Results;
 use serde_json::Value;
 
 use crate::kit::Folder;
@@ -365,4 +367,25 @@ fn every_number_of_a_divided_report_is_that_of_its_runs() {
         apart > 30 && granted > 40 && unstated > 40,
         "{apart} apart, {granted} granted, {unstated} unstated"
     );
+}
+
+/// Each sentence of the answer, over many more records than the rest is compared for.
+#[test]
+fn the_answer_of_a_thousand_records_is_that_of_their_runs() {
+    let (mut apart, mut shown) = (0, 0);
+    for seed in 0..1_000 {
+        let drawn = Drawn::of(1_000 + seed, 1 + seed % 3);
+        let case = Case { drawn, refuted: None };
+        let folder = Folder::new();
+        folder.records(&case.drawn.header, &case.drawn.batches);
+        let results =
+            Results::read_file(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
+        let material = Material { place: String::new(), results, examples: Vec::new() };
+        let markdown = pages(&[material], 80).expect("a page").markdown;
+        let pairs = case.apart();
+        assert_answer(&case, &markdown, &pairs);
+        apart += pairs.values().map(Apart::len).sum::<usize>();
+        shown += usize::from(markdown.contains("Worse by no rule"));
+    }
+    assert!(apart > 1_000 && shown > 50, "{apart} pairs are told apart, {shown} answers name designs");
 }

@@ -196,6 +196,7 @@ Under faults whose rates are no forecast:
 - a holder is overtaken before its own deadline in 1.5 to 6.0 % of runs;
 - data is damaged in up to 3.0 % of runs;
 - that somebody waits too long was not seen: at most 2 % of runs.
+Of 3 points of the grid, that data is damaged was not seen at: 0 with `plain`; 3 with `fenced`.
 Faults come as often as a search needs; some of their lengths are guesses.
 
 with lock.ttl = 1s
