@@ -125,7 +125,12 @@ impl Cell {
             faults.iter().map(each).product()
         };
         let most = header.strata.iter().map(|faults| faults.values().sum::<u32>()).max().unwrap_or(0);
-        let beyond = chance_of_more(sum, most);
+        // Poisson's law says by how much more lies beyond, and the records what lay there: two hits of a line share
+        // no slot.
+        let recorded = self.strata.values().find_map(|row| row.beyond).unwrap_or(0.0);
+        let before = chance_of_more(means.values().sum(), most);
+        let grown = if before > 0.0 { recorded * chance_of_more(sum, most) / before } else { 0.0 };
+        let beyond = grown.min(1.0);
         let faults = |number: &u64| header.strata.get(*number as usize);
         let all: f64 =
             self.strata.iter().filter_map(|(number, row)| Some(row.weight? * by(faults(number)?))).sum();

@@ -104,10 +104,10 @@ fn assert_frontier(case: &Case, cells: &[u64], answer: &[&str]) {
     let Some(predicate) = ASKED.into_iter().find(|it| (1..cells.len()).contains(&counted(*it))) else {
         return;
     };
-    for design in 0..case.drawn.designs.min(3) {
+    for (design, name) in NAMES.iter().enumerate().take(case.drawn.designs.min(3)) {
         let own: Vec<u64> = cells.iter().copied().filter(|cell| case.design(*cell) == design).collect();
         let silent = own.iter().filter(|cell| !is_seen(**cell, predicate)).count();
-        let expected = format!("{silent} with `{}`", NAMES[design]);
+        let expected = format!("{silent} with `{name}`");
         assert!(answer.iter().any(|line| line.contains(&expected)), "{expected}: {answer:#?}");
     }
 }

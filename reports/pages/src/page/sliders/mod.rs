@@ -1,5 +1,5 @@
-//! Sliders over the rates of faults, for who has the page open: the strata as JSON, and a script that reckons with them as
-//! the page itself does.
+//! Sliders over the rates of faults, for who has the page open: the strata as JSON, and a script that reckons with
+//! them as the page itself does.
 //!
 //! The script is ours, and the page's policy lets none run but one with its hash. The JSON has names from a file, which
 //! the script only ever sets as text. Without scripts there is a sentence in their place.
@@ -48,6 +48,8 @@ struct DesignData {
     name: String,
     /// The mean number of each cause in a run.
     means: Vec<f64>,
+    /// The weight of all runs that have more faults than any stratum.
+    beyond: f64,
     rows: Vec<RowData>,
 }
 
@@ -133,6 +135,7 @@ fn design(model: &PageModel<'_>, figures: &Figures) -> DesignData {
     DesignData {
         name: model.name(figures.design).to_owned(),
         means: header.causes().into_iter().map(|name| means.get(name).copied().unwrap_or(0.0)).collect(),
+        beyond: cell.strata.values().find_map(|row| row.beyond).unwrap_or(0.0),
         rows: rows.filter(|row| row.weight > 0.0).collect(),
     }
 }

@@ -12,7 +12,8 @@ function reweigh(data, design, factors) {
   const factor = (cause) => factors[cause] ?? 1;
   const sum = design.means.reduce((all, mean, cause) => all + factor(cause) * mean, 0);
   const most = Math.max(...data.strata.map((faults) => faults.reduce((all, [, count]) => all + count, 0)));
-  const beyond = chanceOfMore(sum, most);
+  const before = chanceOfMore(design.means.reduce((all, mean) => all + mean, 0), most);
+  const beyond = before > 0 ? Math.min((design.beyond * chanceOfMore(sum, most)) / before, 1) : 0;
   const rows = design.rows.map((row) => {
     const by = data.strata[row.stratum].reduce((all, [cause, count]) => all * factor(cause) ** count, 1);
     return { ...row, weight: row.weight * by };
