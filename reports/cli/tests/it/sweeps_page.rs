@@ -43,7 +43,8 @@ fn header(more: &str) -> Value {
 
 #[test]
 fn every_field_of_the_header_is_explained() {
-    let precise = header("[precision]\npredicate = \"P2\"\nwidth = \"1/100\"");
+    let precise =
+        header("use = \"1 grant a day\"\nbusy = \"1/2\"\n[precision]\npredicate = \"P2\"\nwidth = \"1/100\"");
     let divided = header("[strata]\nfaults = 1\nquiet = \"holds\"\nby_weight = 10");
     assert_eq!(precise["sweep"], 2, "the page says which format this is");
     let mut partial = precise.clone();

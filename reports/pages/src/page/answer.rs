@@ -41,16 +41,22 @@ pub(crate) fn answer(model: &PageModel<'_>) -> Block {
     Block::Answer { lead: Line::from_text(lead(model)), outcomes, sentences: lines(sentences) }
 }
 
-/// For whom: the use, or the faults of a search.
+/// For whom, and over what: a range is from the lowest to the highest of so many designs.
 fn lead(model: &PageModel<'_>) -> String {
+    let designs = several(model.results.header.designs.len() as u64, "design");
+    let over = match model.points.len() {
+        1 => format!("over {designs}"),
+        points => format!("over {designs} at {points} points"),
+    };
     match model.measure {
-        Measure::Months(usage) if usage.busy >= 1.0 => format!("At {usage}, with others always waiting:"),
-        Measure::Months(usage) => {
-            format!("At {usage}, {} of them with others waiting:", busy_words(usage.busy))
+        Measure::Months(usage) if usage.busy >= 1.0 => {
+            format!("At {usage}, others always waiting, {over}:")
         }
-        Measure::Grants => "With others always waiting:".to_owned(),
-        Measure::Runs if model.has_weather() => "Under faults whose rates are no forecast:".to_owned(),
-        Measure::Runs => "Without random faults:".to_owned(),
+        Measure::Months(usage) => {
+            format!("At {usage}, {} of them with others waiting, {over}:", busy_words(usage.busy))
+        }
+        Measure::Grants => format!("Per grant, others always waiting, {over}:"),
+        Measure::Runs => format!("In simulated runs, {over}:"),
     }
 }
 
@@ -69,7 +75,10 @@ fn outcomes(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<String> {
             Span::Unknown if told.is_empty() => {}
             Span::Never(bound) => never.push((predicate, bound)),
             Span::Bound(bound) => rare.push((predicate, bound)),
-            span => clauses.push(format!("{} {};", clause(predicate), span.words(model.measure))),
+            span => {
+                let words = outlier(model, predicate).unwrap_or_else(|| span.words(model.measure));
+                clauses.push(format!("{} {words};", clause(predicate)));
+            }
         }
     }
     clauses.extend(bounded(model.measure, &rare, "was seen too seldom for a rate"));
@@ -78,6 +87,30 @@ fn outcomes(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<String> {
         *last = last.trim_end_matches(';').to_owned() + ".";
     }
     clauses
+}
+
+/// The rate of the one design that is told apart as higher than all others, and the highest of these: a range would
+/// give its rate to all. Nothing where there is none, or where there are only two designs.
+fn outlier(model: &PageModel<'_>, predicate: Predicate) -> Option<String> {
+    let [point] = model.points[..] else { return None };
+    let cells: Vec<&Figures> = model.at(point).filter(|cell| cell.runs > 0).collect();
+    let is_above = |one: &Figures, other: &Figures| {
+        model.compare(point, (one, other), predicate) == Some(std::cmp::Ordering::Greater)
+    };
+    let others =
+        |one: &Figures| cells.iter().copied().filter(|it| it.design != one.design).collect::<Vec<_>>();
+    let worst = *cells.iter().find(|one| others(one).iter().all(|other| is_above(one, other)))?;
+    let value = |cell: &Figures| model.measure.rate(cell, predicate).ok().map(|it| it.value);
+    let next = others(worst).into_iter().filter_map(value).fold(0.0, f64::max);
+    if cells.len() < 3 || next == 0.0 {
+        return None;
+    }
+    let words = |value: f64| {
+        let before = if model.measure == Measure::Runs { "in " } else { "" };
+        format!("{before}{}{}", model.measure.once(value, value), model.measure.noun())
+    };
+    let (highest, name) = (words(value(worst)?), model.name(worst.design));
+    Some(format!("{highest} with `{name}` (others: up to {})", words(next).trim_start_matches("in ")))
 }
 
 /// What has no rate, with the most that any of it can be.
@@ -215,8 +248,10 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let has_guess =
         header.designs.iter().flat_map(|it| &it.weather).any(|line| line.source.contains("guess"));
     if !model.results.is_divided() {
-        let lengths = if has_guess { "; some of their lengths are guesses" } else { "" };
-        return model.has_weather().then(|| format!("Faults come as often as a search needs{lengths}."));
+        let lengths = if has_guess { ", and some of their lengths are guesses" } else { "" };
+        return model
+            .has_weather()
+            .then(|| format!("Only comparisons count: the rates of faults are no forecast{lengths}."));
     }
     let tops: Vec<(Vec<String>, f64)> = cells
         .iter()
@@ -224,14 +259,13 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
         .filter_map(|cell| causes::shares(model.results, cell, Predicate::P1).into_iter().next())
         .collect();
     let first = tops.first()?;
-    let others =
-        if has_guess { "the rates of other faults are guesses" } else { "no rate is called a guess" };
+    let others = if has_guess { "some other rates are guesses" } else { "no rate is called a guess" };
     if tops.iter().any(|(names, _)| names != &first.0) {
         let names: BTreeSet<String> =
             tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();
         let names: Vec<String> = names.into_iter().collect();
         return Some(format!(
-            "Most of these double holds come from {}; {others}.",
+            "Most of double holds come from {}; {others}.",
             doublehold_text::join_names(&names, "or")
         ));
     }
@@ -239,31 +273,35 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let most = tops.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let names: Vec<String> = first.0.iter().map(|it| causes::words(it)).collect();
     let rate = match &first.0[..] {
-        [one] if causes::is_set(header, one) => format!(", whose rate was set; {others}"),
-        [one] if causes::is_guess(header, one) => ", whose rate is a guess".to_owned(),
+        [one] if causes::is_set(header, one) => format!(", at a rate that was set; {others}"),
+        [one] if causes::is_guess(header, one) => ", at a guessed rate".to_owned(),
         _ => format!("; {others}"),
     };
-    Some(format!("{} of these double holds come from {}{rate}.", tenths(least, most), list(&names)))
+    Some(format!("{} of double holds come from {}{rate}.", tenths(least, most), list(&names)))
 }
 
 /// `Nine tenths`; where designs differ, at least so many.
 fn tenths(least: f64, most: f64) -> String {
     const WORDS: [&str; 11] = [
         "hardly any",
-        "one tenth",
-        "two tenths",
-        "three tenths",
-        "four tenths",
-        "half",
-        "six tenths",
-        "seven tenths",
-        "eight tenths",
-        "nine tenths",
+        "about one tenth",
+        "about two tenths",
+        "about three tenths",
+        "about four tenths",
+        "about half",
+        "about six tenths",
+        "about seven tenths",
+        "about eight tenths",
+        "about nine tenths",
         "nearly all",
     ];
     let place = |share: f64| (share * 10.0).round() as usize;
     let words = WORDS[place(least)];
-    let words = if place(least) == place(most) { words.to_owned() } else { format!("at least {words}") };
+    let words = if place(least) == place(most) {
+        words.to_owned()
+    } else {
+        format!("at least {}", words.trim_start_matches("about "))
+    };
     let mut letters = words.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

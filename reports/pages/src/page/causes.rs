@@ -60,10 +60,29 @@ pub(crate) fn words(cause: &str) -> String {
     let Some((hosts, count)) = whom.split_once(']') else { return kind.to_owned() };
     let hosts = hosts.replace('>', " from ").replace(',', ", ");
     let of = match hosts.split_once(" from ") {
-        Some((from, to)) => format!(" between {from} and {to}"),
+        Some((from, to)) => {
+            format!(" between {} and {}", from.replace(", ", " and "), to.replace(", ", " and "))
+        }
         None => format!(" of {}", hosts.replace(", ", " and ")),
     };
-    format!("{kind}{of}{}", count.replace('#', ", line "))
+    format!("{kind}{of}{}", count.replace('#', ", no. "))
+}
+
+/// The lengths and sizes of a cause's faults, as its lines say them: `for 10s..30s`.
+pub(crate) fn lengths(header: &StudyHeader, cause: &str) -> Vec<String> {
+    let mut lengths = Vec::new();
+    for design in &header.designs {
+        for (line, _) in
+            design.weather.iter().zip(design.line_names()).filter(|(_, name)| name.is_meant_by(cause))
+        {
+            let kept = line.rest.iter().filter(|(key, _)| ["for", "by"].contains(&key.as_str())).cloned();
+            let words = super::world::fault_words(&kept.collect::<Vec<_>>());
+            if !words.is_empty() && !lengths.contains(&words) {
+                lengths.push(words);
+            }
+        }
+    }
+    lengths
 }
 
 /// True if a source of a cause's rate says that it is a guess.

@@ -23,6 +23,10 @@ pub(crate) struct Effect {
     by: Vec<(Predicate, Vec<f64>, usize)>,
     /// Of locks: by rule the first pair that is told apart, the one with which it happens more often first.
     pair: Vec<(Predicate, String, String)>,
+    /// True if data was damaged often enough for a rate on either side of any pair.
+    has_rates: bool,
+    /// True if the lower side of any pair that is told apart is only a bound.
+    has_bounds: bool,
 }
 
 /// The choices in which designs of this point differ, one at a time.
@@ -39,7 +43,15 @@ pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
             .collect();
         let by = BY.map(|predicate| times_less(model, point, &pairs, predicate));
         let pair = BY.into_iter().filter_map(|predicate| first_apart(model, point, &pairs, predicate));
-        Effect { factor, pairs: pairs.len(), by: by.into(), pair: pair.collect() }
+        let is_stated = |cell: &Figures| cell.rate(BY[0]).per_run.is_ok();
+        Effect {
+            factor,
+            pairs: pairs.len(),
+            by: by.into(),
+            pair: pair.collect(),
+            has_rates: pairs.iter().any(|(one, other)| is_stated(one) || is_stated(other)),
+            has_bounds: pairs.iter().any(|(_, with)| !is_stated(with)),
+        }
     };
     Factor::ALL.map(of).into_iter().filter(|effect| effect.pairs > 0).collect()
 }
@@ -107,26 +119,72 @@ fn round_down(ratio: f64) -> String {
 
 /// The sentences about choices: that which matters most first.
 pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
-    let mut told: Vec<(f64, String)> =
-        effects.iter().filter_map(|effect| Some((size(effect), sentence(effect)?))).collect();
-    told.sort_by(|one, other| other.0.total_cmp(&one.0));
-    for effect in effects.iter().filter(|effect| sentence(effect).is_none()) {
-        told.push((
-            0.0,
-            match effect.factor {
-                Factor::Lock => "Between locks no difference was shown".to_owned(),
-                factor => format!("No difference was shown with {} and without", name(factor)),
-            },
-        ));
-    }
-    told.into_iter().map(|(_, words)| format!("{words}.")).collect()
+    let mut sentences: Vec<String> = BY.into_iter().filter_map(|it| less_often(effects, it)).collect();
+    sentences.extend(effects.iter().filter_map(either_way));
+    let is_silent = |effect: &&Effect| told(effect).is_none();
+    sentences.extend(effects.iter().filter(is_silent).map(silence));
+    sentences.into_iter().map(|words| format!("{words}.")).collect()
 }
 
-fn name(factor: Factor) -> &'static str {
+/// By how much something happens less often with each choice that is told by it, the largest ratio first.
+fn less_often(effects: &[Effect], predicate: Predicate) -> Option<String> {
+    let least = |less: &[f64]| less.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut told: Vec<(f64, String)> = effects
+        .iter()
+        .filter(|effect| effect.factor != Factor::Lock)
+        .filter_map(|effect| {
+            let (of, less, more) = told(effect)?;
+            let apart = less.len() + more;
+            let pairs = if apart == effect.pairs {
+                String::new()
+            } else {
+                format!(" in {apart} of {} pairs", effect.pairs)
+            };
+            // Of what was not seen the bound is taken, so that the ratio is at least so high.
+            let is_one = less.iter().all(|it| round_down(*it) == round_down(least(less)));
+            let better = if is_one && !effect.has_bounds { "" } else { " (or better)" };
+            let words = format!("{better} {}{pairs}", condition(effect.factor));
+            (*of == predicate && *more == 0).then(|| (least(less), words))
+        })
+        .collect();
+    told.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let part = |(place, (ratio, words)): (usize, &(f64, String))| {
+        let often = if place == 0 { " less often" } else { "" };
+        format!("{} times{often}{words}", round_down(*ratio))
+    };
+    let parts: Vec<String> = told.iter().enumerate().map(part).collect();
+    (!parts.is_empty()).then(|| format!("{} {}", capital(clause(predicate)), parts.join(", ")))
+}
+
+/// What is told of locks, and of a choice that is better in some pairs and worse in others.
+fn either_way(effect: &Effect) -> Option<String> {
+    let (predicate, less, more) = told(effect)?;
+    if effect.factor != Factor::Lock {
+        let words = format!("It is better in some pairs and worse in others {}", condition(effect.factor));
+        return (*more > 0).then_some(words);
+    }
+    let (_, worse, better) = effect.pair.iter().find(|(of, ..)| of == predicate)?;
+    let (apart, pairs, clause) = (less.len() + more, effect.pairs, clause(*predicate));
+    Some(format!(
+        "Of {pairs} pairs of locks {apart} differ: {clause} more often with `{worse}` than with `{better}`"
+    ))
+}
+
+/// What is said of a choice by which no pair is told apart: that is no proof of anything, and where no rate is known it
+/// could not have been one.
+fn silence(effect: &Effect) -> String {
+    match effect.factor {
+        Factor::Lock => "Between locks no difference was shown; a small one may exist".to_owned(),
+        factor if effect.has_rates => format!("No difference was shown {}", condition(factor)),
+        factor => format!("Too little data was damaged to say if it is less {}", condition(factor)),
+    }
+}
+
+fn condition(factor: Factor) -> &'static str {
     match factor {
-        Factor::Check => "a check at the resource",
-        Factor::Deadline => "a look at the deadline",
-        Factor::Lock => "another lock",
+        Factor::Check => "with a check at the resource",
+        Factor::Deadline => "if holders look at their deadline",
+        Factor::Lock => "with another lock",
     }
 }
 
@@ -136,40 +194,7 @@ fn told(effect: &Effect) -> Option<&(Predicate, Vec<f64>, usize)> {
     effect.by.iter().find(|(_, less, more)| !less.is_empty() || *more > 0)
 }
 
-/// How much a choice matters: by the largest ratio, and less if it goes either way.
-fn size(effect: &Effect) -> f64 {
-    let largest = |less: &[f64]| less.iter().copied().fold(1.0, f64::max);
-    match (effect.factor, told(effect)) {
-        (Factor::Lock, Some(_)) => 1.0,
-        (_, Some((_, less, 0))) => largest(less),
-        _ => 1.0,
-    }
-}
-
-/// What is told of a choice; nothing if no pair is told apart.
-fn sentence(effect: &Effect) -> Option<String> {
-    let (predicate, less, more) = told(effect)?;
-    let apart = less.len() + more;
-    let of =
-        if apart == effect.pairs { String::new() } else { format!(" in {apart} of {} pairs", effect.pairs) };
-    let (least, most) =
-        less.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), it| (least.min(*it), most.max(*it)));
-    Some(match effect.factor {
-        Factor::Lock => {
-            let (_, worse, better) = effect.pair.iter().find(|(of, ..)| of == predicate)?;
-            let clause = clause(*predicate);
-            format!(
-                "Locks differ in {apart} of {} pairs: {clause} more often with `{worse}` than with `{better}`",
-                effect.pairs
-            )
-        }
-        factor if *more > 0 => {
-            format!("With {} it is better in some pairs and worse in others", name(factor))
-        }
-        factor => {
-            let (least, most) = (round_down(least), round_down(most));
-            let times = if least == most { least } else { format!("{least} to {most}") };
-            format!("With {}, {} {times} times less often{of}", name(factor), clause(*predicate))
-        }
-    })
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

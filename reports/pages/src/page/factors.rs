@@ -75,13 +75,13 @@ impl Choices {
         let text = &self.0[design][&Factor::Check];
         let has = |line: &str| text.lines().any(|known| known == line);
         let words = [
-            (has("resource.fencing = \"reject-lower\""), "fenced"),
-            (has("resource.fencing = \"reject-lower-or-equal\""), "fenced, equal numbers too"),
+            (has("resource.fencing = \"reject-lower\""), "numbers (fenced)"),
+            (has("resource.fencing = \"reject-lower-or-equal\""), "numbers (fenced), no number twice"),
             (has("resource.fence_reads = true"), "at reads too"),
-            (has("resource.version_check = true"), "versions checked"),
+            (has("resource.version_check = true"), "versions"),
         ];
         let words: Vec<&str> = words.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
-        if words.is_empty() { "no check".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
     }
 
     /// True if a holder looks at its deadline.

@@ -16,7 +16,7 @@ pub(crate) fn lock_table(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     let letters = model.letters(point, Predicate::P4);
     let entry = |design: &Option<usize>| {
         let place = design.and_then(|design| cells.iter().position(|cell| cell.design == design));
-        let Some(place) = place else { return Entry::from_text("–") };
+        let Some(place) = place else { return Entry::from_text("not in the study") };
         let (value, _) = model.words(cells[place], Predicate::P4);
         let entry = Entry::from_text(value);
         letters[place].iter().fold(entry, |entry, it| entry.below(Line::default().code(it)))
@@ -30,7 +30,10 @@ pub(crate) fn lock_table(model: &PageModel<'_>, point: u64) -> Vec<Block> {
         Entry::from_text(design.map_or(String::new(), |design| choices.check_words(design)))
     };
     let columns = table.first().map_or(0, Vec::len);
-    let head = [Entry::from_text(format!("{}, by lock", outcome::heading(Predicate::P4)))];
+    let head = [Entry::from_text(format!(
+        "{}, by lock and by what the resource checks",
+        outcome::heading(Predicate::P4)
+    ))];
     vec![Block::Table(Table {
         head: head.into_iter().chain((0..columns).map(check)).collect(),
         rows: table.iter().map(row).collect(),

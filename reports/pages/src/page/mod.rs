@@ -8,7 +8,8 @@
 //! - `model`: all of a sweep's cells, and which are told apart; `measure`: in which unit rates are told
 //! - `document`: what a page is made of; `html` and `markdown` write it
 //! - `answer`: the answer in words; `factors`, `effects`: what designs differ in, and what that does
-//! - `change`: what would change it; `causes`, `effective`: which faults rates come from, and how often these come
+//! - `change`, `guesses`, `sliders`: what would change it; `causes`, `effective`: which faults rates come from, and
+//!   how often these come
 //! - `sure`, `assumptions`, `tables`, `lock_table`, `differences`, `strata`, `pictures`, `examples`, `reproduce`: the
 //!   rest of it
 //! - `drift`: where a formula says that leases end
@@ -28,6 +29,7 @@ mod effects;
 mod examples;
 mod exports;
 mod factors;
+mod guesses;
 mod html;
 mod lock_table;
 mod markdown;

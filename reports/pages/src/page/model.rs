@@ -106,6 +106,12 @@ impl<'a> PageModel<'a> {
         self.results.header.designs.get(cell.design).is_some_and(|design| design.has_no_deadline)
     }
 
+    /// True if a cell has a rate of a rule, and that is no other rule's: without a deadline P2 is P1.
+    pub(crate) fn has_rate(&self, cell: &Figures, predicate: Predicate) -> bool {
+        let has_rule = predicate != Predicate::P2 || !self.has_no_deadline(cell);
+        has_rule && self.measure.rate(cell, predicate).is_ok()
+    }
+
     /// The letters of a point's cells for a predicate, in their order: two that share one are not told apart. None
     /// where nothing is compared, or where nothing is known.
     ///

@@ -42,7 +42,10 @@ fn struck(model: &PageModel<'_>) -> Line {
     let rows = || model.results.cells.values().flat_map(|cell| &cell.strata);
     if model.results.is_divided() {
         let runs: u64 = rows().filter(|(number, _)| **number > 0).map(|(_, row)| row.runs).sum();
-        return Line::from_text(format!("A fault struck in {}: that was so arranged.", several(runs, "run")));
+        return Line::from_text(format!(
+            "A fault was made to strike in {}; each counts for as much as chance would bring it.",
+            several(runs, "run")
+        ));
     }
     let faults: u64 = rows().flat_map(|(_, row)| row.faults.values()).sum();
     let runs = model.results.runs().max(1);
@@ -55,31 +58,44 @@ fn struck(model: &PageModel<'_>) -> Line {
 
 fn intervals(model: &PageModel<'_>) -> Line {
     let compared = if model.results.header.designs.len() > 1 {
-        " Designs are told apart by tests that are wrong about any pair on one page in twenty at most."
+        " Two designs differ where a test says so; on one page in twenty such a test is wrong about some pair. Those that \
+         share a letter need not be equal."
     } else {
         ""
     };
     Line::from_text(format!(
-        "Intervals hold the truth of this simulated world 19 times in 20. They say nothing of how well its faults are \
-         like yours: that is for the rates and lengths of faults, most of which are guesses.{compared}"
+        "Each interval holds the truth of this simulated world 19 times in 20, and so does each bound. How well its faults \
+         are like yours is another question: that depends on their rates and lengths, many of which are guesses.{compared}"
     ))
 }
 
 /// What the word that runs without a fault hold rests on.
 fn quiet(model: &PageModel<'_>) -> Option<Line> {
-    let rows = model.results.cells.values().filter_map(|cell| cell.strata.get(&0));
-    let runs = rows.map(|row| row.runs).min().filter(|_| model.results.header.quiet_holds)?;
+    let rows = || model.results.cells.values().filter_map(|cell| cell.strata.get(&0));
+    let runs = rows().map(|row| row.runs).min().filter(|_| model.results.header.quiet_holds)?;
     let bound = Proportion::new(0, runs).upper_bound(SURE)?;
+    let is_quiet = rows().all(|row| row.predicates.values().all(|count| count.violated == 0));
+    let seen = if is_quiet { "none of them went wrong" } else { "some went wrong, as is said above" };
     Some(Line::from_text(format!(
-        "That nothing goes wrong without a fault is taken for granted. {} without one were made of each design; if none \
-         of so many goes wrong, it may still be {}.",
+        "That nothing goes wrong without a fault is taken for granted. {} without one were made of each design, and {seen}; \
+         so few show no more than that it is {}. The word rests on how the lock works, and not on them.",
         several(runs, "run"),
         bound_words(bound, Scale::Share)
     )))
 }
 
 fn month(model: &PageModel<'_>) -> Option<Line> {
-    let Measure::Months(usage) = model.measure else { return None };
+    let usage = match model.measure {
+        Measure::Months(usage) => usage,
+        Measure::Grants => {
+            return Some(
+                Line::from_text("With ")
+                    .code("--use \"200 grants an hour\"")
+                    .text(" this page tells months in place of grants."),
+            );
+        }
+        Measure::Runs => return None,
+    };
     let busy = if usage.busy < 1.0 {
         format!(
             " Somebody else asks during {} of grants: rates of a world where somebody always waits are multiplied by that.",

@@ -104,8 +104,7 @@ fn a_bound_is_not_ranked_as_a_rate() {
     let page = divided([4, 6]);
     page.page();
     let answer = page.read("report.md");
-    let told =
-        "- a holder is overtaken before its own deadline in up to 1.2 × 10⁻⁵ of runs, as far as was seen";
+    let told = "- another client gets the lock before its holder's deadline in up to 1.2 × 10⁻⁵ of runs, as far as was seen";
     assert!(answer.contains(told) && answer.contains("No two designs are told apart."), "{answer}");
     // With many more runs than it takes for a rate, they are.
     let page = divided([4, 120]);
@@ -143,7 +142,7 @@ fn a_quiet_run_that_violates_a_predicate_shows_that_quiet_runs_do_not_hold_for_i
     );
     for page in [&loud, &silent] {
         assert!(
-            page.contains("before its own deadline in 8.0 × 10⁻⁵ of runs"),
+            page.contains("before its holder's deadline in 8.0 × 10⁻⁵ of runs"),
             "P2 needs a fault all the same"
         );
     }
@@ -199,6 +198,6 @@ fn a_guess_that_may_be_wrong_has_a_bar_under_each_rule_that_has_rates() {
     let page = folder.records(&divided_into(3, &["a"]), &strata).page();
     assert_eq!(page.matches(">pauses</text>").count(), 1, "a bar for pauses");
     assert!(page.contains(
-        "The same rates of <code>a</code>: bars are hollow towards the fault that comes 5 times less"
+        "If a guess is wrong, for <code>a</code>: bars are hollow towards the fault that comes 5 times less"
     ));
 }

@@ -3,6 +3,7 @@
 
 mod answers;
 mod case;
+mod choices;
 mod divided;
 mod drawn;
 mod figures;
@@ -158,15 +159,15 @@ fn plots_can_be_written_as_png() {
 
 Which of these made-up designs is it?
 
-Under faults whose rates are no forecast:
-- that two clients believe that they hold the lock, a holder is overtaken before its own deadline,
-  data is damaged or somebody waits too long was not seen: at most 0.75 % of runs.
+In simulated runs, over 1 design:
+- that two clients believe they hold the lock, another client gets the lock before its holder's
+  deadline, data is damaged or somebody waits too long was not seen: at most 0.75 % of runs.
 There is one design, and nothing to compare it with.
-Faults come as often as a search needs; some of their lengths are guesses.
+Only comparisons count: the rates of faults are no forecast, and some of their lengths are guesses.
 
   design  P1              P2              P4              LV
   a       at most 0.75 %  at most 0.75 %  at most 0.75 %  at most 0.75 %
-  P1: two believe they hold it; P2: overtaken before a deadline; P4: data damaged; LV: waited too
+  P1: two believe they hold it; P2: given away before a deadline; P4: data damaged; LV: waited too
   long. Designs that share a letter are not told apart.
 
 "#]],
@@ -191,13 +192,13 @@ fn the_terminal_shows_the_files_the_answer_and_the_rates() {
 
 Which of these made-up designs is it?
 
-Under faults whose rates are no forecast:
-- two clients believe that they hold the lock in 1.5 to 6.0 % of runs;
-- a holder is overtaken before its own deadline in 1.5 to 6.0 % of runs;
+In simulated runs, over 2 designs at 3 points:
+- two clients believe they hold the lock in 1.5 to 6.0 % of runs;
+- another client gets the lock before its holder's deadline in 1.5 to 6.0 % of runs;
 - data is damaged in up to 3.0 % of runs;
 - that somebody waits too long was not seen: at most 2 % of runs.
 Of 3 points of the grid, that data is damaged was not seen at: 0 with `plain`; 3 with `fenced`.
-Faults come as often as a search needs; some of their lengths are guesses.
+Only comparisons count: the rates of faults are no forecast, and some of their lengths are guesses.
 
 with lock.ttl = 1s
   design  P1       P2       P4                LV
@@ -213,7 +214,7 @@ with lock.ttl = 4s
   design  P1       P2       P4                LV
   plain   1.5 % a  1.5 % a  0.8 % a           at most 2 % a
   fenced  1.5 % a  1.5 % a  at most 0.75 % a  at most 2 % a
-  P1: two believe they hold it; P2: overtaken before a deadline; P4: data damaged; LV: waited too
+  P1: two believe they hold it; P2: given away before a deadline; P4: data damaged; LV: waited too
   long. Designs that share a letter are not told apart.
 
 "#]],

@@ -134,7 +134,7 @@ fn one_design_and_one_cell_have_a_page_without_comparisons() {
     let interval = Proportion::new(5, 500).wilson(Confidence::P95).expect("there were runs");
     let words = rate_words(0.01, interval, Scale::Share);
     let rate = words.split(" (").next().expect("a rate");
-    assert!(page.contains(&format!("before its own deadline in {rate} of runs")), "{rate}");
+    assert!(page.contains(&format!("before its holder's deadline in {rate} of runs")), "{rate}");
 }
 
 #[test]
