@@ -10,9 +10,10 @@ use doublehold_text::suggest;
 use super::Study;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("which-lock", include_str!("../../studies/which-lock.toml")),
     ("field-rates", include_str!("../../studies/field-rates.toml")),
+    ("my-service", include_str!("../../studies/my-service.toml")),
     ("which-library", include_str!("../../studies/which-library.toml")),
     ("library-rates", include_str!("../../studies/library-rates.toml")),
     ("ttl-vs-pause", include_str!("../../studies/ttl-vs-pause.toml")),
