@@ -2,8 +2,8 @@
 
 use clap::Args;
 use doublehold_render::layout::{hanging_paragraph, widest};
-use doublehold_sweeps::study::{Study, bundled_studies};
-use doublehold_text::several;
+use doublehold_sweeps::study::{RUNS_A_SECOND, Study, bundled_studies};
+use doublehold_text::{group_digits, several};
 
 use super::kind_hints::{InputKind, other_kind};
 use crate::error::CliError;
@@ -36,8 +36,10 @@ fn list() -> Result<String, CliError> {
     let mut text = String::new();
     for found in bundled_studies() {
         let study = Study::load(found.name)?;
-        let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
+        let cells = several(study.grid().cells(), "cell");
+        let about = format!("{} ({cells}; about {})", study.question, study.usual_time());
         text += &hanging_paragraph(found.name, width, &about, output_options::columns());
     }
-    Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
+    text += &format!("\ntimes are those of two cores, at {} runs a second\n", group_digits(RUNS_A_SECOND));
+    Ok(text + "run one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
 }

@@ -31,6 +31,7 @@ mod serve;
 mod shrink;
 mod spoilt;
 mod stated;
+mod studies;
 mod study_refused;
 mod sweep;
 mod sweeps_page;

@@ -15,6 +15,7 @@
 //! - [`Usage`]: grants an hour, for rates per month
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
 //! - `bundled`: the studies that come with the program
+//! - `time`: about how long a sweep takes
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
 //!
@@ -29,6 +30,7 @@ mod parameters;
 mod provenance;
 mod read;
 mod strata;
+mod time;
 mod usage;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +48,7 @@ use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
 use serde::{Deserialize, Serialize};
 pub use strata::Strata;
+pub use time::RUNS_A_SECOND;
 pub use usage::{HOURS_OF_MONTH, Usage, UsageError};
 
 use crate::grid::Grid;

@@ -69,12 +69,15 @@ fn the_page_names_every_key() {
 }
 
 #[test]
-fn the_page_lists_the_studies_that_come_with_the_program() {
+fn the_page_lists_the_studies_that_come_with_the_program_with_their_times() {
     let (before, _) = PAGE.split_once("```").expect("there is an example");
     let rows = before.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    let listed: Vec<&str> = rows.map(|(name, _)| name).collect();
-    let known: Vec<&str> = bundled_studies().map(|study| study.name).collect();
-    assert_eq!(listed, known);
+    let listed: Vec<(&str, &str)> =
+        rows.map(|(name, rest)| (name, rest.rsplit('|').nth(1).expect("a last cell").trim())).collect();
+    let times = |name: &str| Study::load(name).expect("it is ours").usual_time();
+    let known: Vec<(&str, String)> = bundled_studies().map(|study| (study.name, times(study.name))).collect();
+    let known: Vec<(&str, &str)> = known.iter().map(|(name, time)| (*name, time.as_str())).collect();
+    assert_eq!(listed, known, "names and times");
 }
 
 #[test]
