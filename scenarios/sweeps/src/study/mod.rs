@@ -15,6 +15,7 @@
 //! - [`Usage`]: grants an hour, for rates per month
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
 //! - `bundled`: the studies that come with the program
+//! - [`NewStudy`]: the text of a study for what somebody knows of a service
 //! - `time`: about how long a sweep takes
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
@@ -26,6 +27,7 @@ mod bundled;
 mod check;
 mod grid;
 mod lines;
+mod new;
 mod parameters;
 mod provenance;
 mod read;
@@ -46,6 +48,7 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_sim::Probability;
+pub use new::{NewStudy, NewStudyError, RefusedDuration};
 use serde::{Deserialize, Serialize};
 pub use strata::Strata;
 pub use time::RUNS_A_SECOND;

@@ -3,6 +3,7 @@
 //! One binary, since each links all that a run needs.
 
 mod closed_forms;
+mod new_study;
 mod records;
 mod reweigh;
 mod shards;
