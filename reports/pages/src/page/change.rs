@@ -144,9 +144,11 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 /// `85 to 88 %`.
 fn range(low: f64, high: f64) -> String {
     let percent = |value: f64| (value * 100.0).round();
+    if high == 0.0 {
+        return "none seen".to_owned();
+    }
     match (percent(low), percent(high)) {
-        _ if high == 0.0 => "none seen".to_owned(),
-        (_, high) if high == 0.0 => "under 1 %".to_owned(),
+        (_, 0.0) => "under 1 %".to_owned(),
         (low, high) if low == high => format!("{high} %"),
         (low, high) => format!("{low} to {high} %"),
     }
