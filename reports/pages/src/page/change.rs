@@ -36,7 +36,7 @@ pub(crate) fn change(model: &PageModel<'_>, point: u64) -> Vec<Block> {
             "doublehold report {} --set weather.pause.every=6h",
             doublehold_text::shell::line([study.as_str()])
         ))
-        .text(". Lengths of faults and the lease need a new sweep. Ranges are over designs, and each fault comes to all hosts together as often as is said."),
+        .text(". Lengths of faults and the lease need a new sweep. Ranges are over designs. A fault comes as often as it strikes any of the hosts."),
     ));
     blocks.push(Block::Table(shares(model, &cells)));
     blocks.push(by_design(model, &cells));

@@ -166,7 +166,7 @@ fn either_way(effect: &Effect) -> Option<String> {
     let (_, worse, better) = effect.pair.iter().find(|(of, ..)| of == predicate)?;
     let (apart, pairs, clause) = (less.len() + more, effect.pairs, clause(*predicate));
     Some(format!(
-        "Of {pairs} pairs of locks {apart} differ: {clause} more often with `{worse}` than with `{better}`"
+        "Of {pairs} pairs of locks {apart} differ, such as this: {clause} more often with `{worse}` than with `{better}`"
     ))
 }
 
@@ -174,7 +174,7 @@ fn either_way(effect: &Effect) -> Option<String> {
 /// could not have been one.
 fn silence(effect: &Effect) -> String {
     match effect.factor {
-        Factor::Lock => "Between locks no difference was shown; a small one may exist".to_owned(),
+        Factor::Lock => "Between locks no difference was shown; these runs may be too few".to_owned(),
         factor if effect.has_rates => format!("No difference was shown {}", condition(factor)),
         factor => format!("Too little data was damaged to say if it is less {}", condition(factor)),
     }

@@ -183,7 +183,7 @@ fn forests(model: &PageModel<'_>, point: u64, name: &str, rules: &[Predicate]) -
         (predicate.as_str().to_owned(), svg)
     };
     let caption = Line::from_text(
-        "Rates with 95 % intervals, on an axis of powers of ten; an arrow ends at the most that it can be. Designs that \
+        "Rates with 95 % intervals, on an axis of powers of ten; an arrow comes from the most that it can be. Designs that \
          share a letter are not told apart.",
     );
     let more = cells.len() - shown;

@@ -41,7 +41,7 @@ fn a_choice_is_told_by_the_pairs_that_differ_in_nothing_else() {
     let choices = "Data is damaged 13 times less often (or better) with a check at the resource, 2 times if holders \
                    look at their deadline.";
     assert!(page.contains(choices), "{page}");
-    let locks = "Of 1 pairs of locks 1 differ: another client gets the lock before its holder's deadline more often with \
+    let locks = "Of 1 pairs of locks 1 differ, such as this: another client gets the lock before its holder's deadline more often with \
                  `other` than with `plain`.";
     assert!(page.contains(locks), "{page}");
     assert!(
@@ -63,7 +63,7 @@ fn what_could_not_be_shown_is_not_said_to_be_no_difference() {
         page.contains("Too little data was damaged to say if it is less with a check at the resource."),
         "{page}"
     );
-    assert!(page.contains("Between locks no difference was shown; a small one may exist."), "{page}");
+    assert!(page.contains("Between locks no difference was shown; these runs may be too few."), "{page}");
     let page = made([40, 38, 42, 40], [5, 5, 100, 5]);
     assert!(page.contains("No difference was shown with a check at the resource."), "{page}");
 }
