@@ -273,8 +273,8 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let most = tops.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let names: Vec<String> = first.0.iter().map(|it| causes::words(it)).collect();
     let rate = match &first.0[..] {
-        [one] if causes::is_set(header, one) => format!(", at a rate that was set; {others}"),
-        [one] if causes::is_guess(header, one) => ", at a guessed rate".to_owned(),
+        [one] if causes::is_set(header, one) => format!(", at a set rate; {others}"),
+        [one] if causes::is_guess(header, one) => ", a guessed rate".to_owned(),
         _ => format!("; {others}"),
     };
     Some(format!("{} of double holds come from {}{rate}.", tenths(least, most), list(&names)))

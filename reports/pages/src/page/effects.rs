@@ -7,7 +7,7 @@ use doublehold_history::Predicate;
 use doublehold_text::digits;
 
 use super::factors::{Choices, Factor};
-use super::model::PageModel;
+use super::model::{COLUMNS, PageModel};
 use super::outcome::clause;
 use super::rates::Figures;
 
@@ -29,7 +29,8 @@ pub(crate) struct Effect {
     has_bounds: bool,
 }
 
-/// The choices in which designs of this point differ, one at a time.
+/// The choices in which designs of this point differ, one at a time. None where they differ in locks alone: these are a
+/// list, and no choice.
 pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
     let choices = Choices::from_designs(&model.results.header.designs);
     let cells: Vec<&Figures> = model.at(point).filter(|cell| cell.runs > 0).collect();
@@ -53,7 +54,8 @@ pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
             has_bounds: pairs.iter().any(|(_, with)| !is_stated(with)),
         }
     };
-    Factor::ALL.map(of).into_iter().filter(|effect| effect.pairs > 0).collect()
+    let effects: Vec<Effect> = Factor::ALL.map(of).into_iter().filter(|effect| effect.pairs > 0).collect();
+    if effects.iter().all(|effect| effect.factor == Factor::Lock) { Vec::new() } else { effects }
 }
 
 /// A pair with the design second that has the check, or that looks at its deadline. Of locks neither is recommended;
@@ -92,6 +94,8 @@ fn times_less(
     (predicate, less, more)
 }
 
+/// The first pair that is told apart, the one with which it happens more often first. Not a pair of which the other is
+/// worse by another rule: it would be called better without a word of that.
 fn first_apart(
     model: &PageModel<'_>,
     point: u64,
@@ -99,10 +103,16 @@ fn first_apart(
     predicate: Predicate,
 ) -> Option<(Predicate, String, String)> {
     let name = |cell: &Figures| model.name(cell.design).to_owned();
-    pairs.iter().find_map(|(one, other)| match model.compare(point, (one, other), predicate)? {
-        Ordering::Greater => Some((predicate, name(one), name(other))),
-        Ordering::Less => Some((predicate, name(other), name(one))),
-        Ordering::Equal => None,
+    let is_worse = |one: &Figures, other: &Figures| {
+        COLUMNS.iter().any(|it| model.compare(point, (one, other), *it) == Some(Ordering::Greater))
+    };
+    pairs.iter().find_map(|(one, other)| {
+        let (worse, better) = match model.compare(point, (one, other), predicate)? {
+            Ordering::Greater => (one, other),
+            Ordering::Less => (other, one),
+            Ordering::Equal => return None,
+        };
+        (!is_worse(better, worse)).then(|| (predicate, name(worse), name(better)))
     })
 }
 
@@ -174,7 +184,7 @@ fn either_way(effect: &Effect) -> Option<String> {
 /// could not have been one.
 fn silence(effect: &Effect) -> String {
     match effect.factor {
-        Factor::Lock => "Between locks no difference was shown; these runs may be too few".to_owned(),
+        Factor::Lock => "Between locks no difference was shown (perhaps too few runs)".to_owned(),
         factor if effect.has_rates => format!("No difference was shown {}", condition(factor)),
         factor => format!("Too little data was damaged to say if it is less {}", condition(factor)),
     }

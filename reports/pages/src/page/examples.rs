@@ -32,7 +32,7 @@ pub(crate) fn examples(model: &PageModel<'_>) -> Vec<Block> {
 }
 
 /// So many bytes of pictures are put into a page at most: it is to be mailed.
-const MOST_PICTURES: usize = 1_700_000;
+const MOST_PICTURES: usize = 1_500_000;
 
 /// An example, folded. Its picture is left out once there is no room for more.
 fn example(model: &PageModel<'_>, (number, example): (usize, &Example), room: &mut usize) -> Block {
