@@ -81,7 +81,7 @@ fn outcomes(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<String> {
             }
         }
     }
-    clauses.extend(bounded(model.measure, &rare, "was seen too seldom for a rate"));
+    clauses.extend(bounded(model.measure, &rare, "was seen too seldom"));
     clauses.extend(bounded(model.measure, &never, "was not seen"));
     if let Some(last) = clauses.last_mut() {
         *last = last.trim_end_matches(';').to_owned() + ".";
@@ -159,7 +159,7 @@ impl Span {
                 format!("{before}{}{of}", measure.once(*low, *high))
             }
             Span::Rates { high, bound, .. } => {
-                let seen = if bound > high { ", as far as was seen" } else { "" };
+                let seen = if bound > high { " (as seen)" } else { "" };
                 format!("{before}up to {}{of}{seen}", measure.once(*high, *high))
             }
             Span::Bound(bound) | Span::Never(bound) => format!("{before}{}{of}", measure.at_most(*bound)),
@@ -259,7 +259,7 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
         .filter_map(|cell| causes::shares(model.results, cell, Predicate::P1).into_iter().next())
         .collect();
     let first = tops.first()?;
-    let others = if has_guess { "some other rates are guesses" } else { "no rate is called a guess" };
+    let others = if has_guess { "others are guesses" } else { "no rate is called a guess" };
     if tops.iter().any(|(names, _)| names != &first.0) {
         let names: BTreeSet<String> =
             tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();

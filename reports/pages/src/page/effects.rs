@@ -131,8 +131,8 @@ fn round_down(ratio: f64) -> String {
 pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
     let mut sentences: Vec<String> = BY.into_iter().filter_map(|it| less_often(effects, it)).collect();
     sentences.extend(effects.iter().filter_map(either_way));
-    let is_silent = |effect: &&Effect| told(effect).is_none();
-    sentences.extend(effects.iter().filter(is_silent).map(silence));
+    sentences.extend(silence(effects, true));
+    sentences.extend(silence(effects, false));
     sentences.into_iter().map(|words| format!("{words}.")).collect()
 }
 
@@ -180,13 +180,28 @@ fn either_way(effect: &Effect) -> Option<String> {
     ))
 }
 
-/// What is said of a choice by which no pair is told apart: that is no proof of anything, and where no rate is known it
-/// could not have been one.
-fn silence(effect: &Effect) -> String {
-    match effect.factor {
-        Factor::Lock => "Between locks no difference was shown (perhaps too few runs)".to_owned(),
-        factor if effect.has_rates => format!("No difference was shown {}", condition(factor)),
-        factor => format!("Too little data was damaged to say if it is less {}", condition(factor)),
+/// What is said of the choices by which no pair is told apart: that is no proof of anything, and where data was hardly
+/// damaged it could not have been one.
+fn silence(effects: &[Effect], has_rates: bool) -> Option<String> {
+    let is_silent = |effect: &&Effect| {
+        let is_judged = effect.has_rates || effect.factor == Factor::Lock;
+        told(effect).is_none() && is_judged == has_rates
+    };
+    let names: Vec<&str> = effects.iter().filter(is_silent).map(|effect| name(effect.factor)).collect();
+    let list = doublehold_text::join_names(&names, "or");
+    let words = if has_rates {
+        format!("No difference was shown (perhaps too few runs) with {list}")
+    } else {
+        format!("Too little data was damaged to judge {list}")
+    };
+    (!names.is_empty()).then_some(words)
+}
+
+fn name(factor: Factor) -> &'static str {
+    match factor {
+        Factor::Check => "a check at the resource",
+        Factor::Deadline => "a look at the deadline",
+        Factor::Lock => "another lock",
     }
 }
 

@@ -50,7 +50,7 @@ fn told(case: &Case, cells: &[u64], predicate: Predicate) -> Sentence {
             Sentence::Line(format!("{clause} in {span} of runs"))
         }
         (_, Some(high)) => {
-            let seen = if bound > *high { ", as far as was seen" } else { "" };
+            let seen = if bound > *high { " (as seen)" } else { "" };
             Sentence::Line(format!("{clause} in up to {} of runs{seen}", two_digits(*high)))
         }
         _ if is_unknown => Sentence::Line(format!("{clause} at a rate that nobody knows")),
@@ -116,7 +116,7 @@ pub(crate) fn assert_answer(case: &Case, markdown: &str, apart: &BTreeMap<u64, A
             Sentence::NotSeen(bound) => never = never.max(bound),
         }
     }
-    assert!(seldom == 0.0 || has_bound("was seen too seldom for a rate", seldom), "{seldom}: {answer:#?}");
+    assert!(seldom == 0.0 || has_bound("was seen too seldom", seldom), "{seldom}: {answer:#?}");
     assert!(never == 0.0 || has_bound("was not seen", never), "{never}: {answer:#?}");
     match case.points()[..] {
         [_] => assert_named(case, &cells, &answer, &apart[&shown[0]]),
