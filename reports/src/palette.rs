@@ -65,7 +65,7 @@ pub mod sweep {
         ["#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#081d58"];
     /// A rate that nobody knows.
     pub const UNKNOWN: Colour = "#c8c8c8";
-    /// What a wrong guess does to a rate.
+    /// The effects of wrong guesses on a rate.
     pub const GUESS: Colour = super::BLUE;
 }
 

@@ -1,4 +1,4 @@
-//! What the scripts of all locks do, in words: for pictures of what was sent.
+//! The meanings of all locks' scripts, in words: for pictures of what was sent.
 //!
 //! A script that is no lock's of this crate has no words here.
 
@@ -38,8 +38,8 @@ static MEANINGS: LazyLock<Vec<(String, &'static str)>> = LazyLock::new(|| {
     textbook.map(named).into_iter().chain(others).chain(signals).collect()
 });
 
-/// What a script does to its first key, which is at `{}`, by the SHA-1 of its source. `None` for a script that no lock
-/// of this crate sends.
+/// The meaning of a script for its first key, which is at `{}`, by the SHA-1 of its source. `None` for a script that
+/// no lock of this crate sends.
 ///
 /// ```
 /// use doublehold_lockimpl::script_meaning;

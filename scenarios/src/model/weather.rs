@@ -17,13 +17,13 @@ pub struct Weather {
     pub swarm: bool,
     /// The share of faults that strike at steps of the protocol rather than at random times.
     pub at_steps: Probability,
-    /// What its rates are meant to be.
+    /// The meaning of its rates.
     pub claims: Claims,
     /// What strikes.
     pub faults: Vec<RandomFault>,
 }
 
-/// What the rates of a weather are meant to be. Changes nothing in a run: a report says how often something happens
+/// The meaning of a weather's rates. Changes nothing in a run: a report says how often something happens
 /// in a month only where the weather claims to be one of the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Claims {

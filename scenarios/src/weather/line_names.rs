@@ -17,7 +17,7 @@ pub struct LineName {
     kind: String,
     /// Whom it strikes: `clients,nodes`, or of links `clients>nodes`.
     whom: String,
-    /// Which one it is among its equals, from 1.
+    /// Its number among its equals, from 1.
     place: u32,
 }
 

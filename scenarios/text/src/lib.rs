@@ -21,7 +21,7 @@ mod time;
 pub use numbers::{
     SIZES, bytes, digits, end, group_digits, is_small, ordinal, power, several, share, superscript,
 };
-pub use text::{clean, join_names, list, mark_controls, shorten};
+pub use text::{capital, clean, join_names, list, mark_controls, shorten};
 pub use time::{
     duration, exact_duration, file_duration, rough, rough_beside, seconds, signed_duration,
     signed_file_duration,

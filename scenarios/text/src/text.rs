@@ -23,6 +23,12 @@ pub fn join_names<S: AsRef<str>>(names: &[S], conjunction: &str) -> String {
     }
 }
 
+/// The same text with its first letter made large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// For text that is laid out: without characters that a terminal would obey, each run of white space one space.
 pub fn clean(text: &str) -> String {
     let visible: String = text.chars().map(|c| if acts_on_a_terminal(c) { ' ' } else { c }).collect();

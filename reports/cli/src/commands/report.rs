@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Put in a rate of faults, without a run: `weather.pause.every=6h`, `=5x` for five times as often, `=never`
     #[arg(long = "set", value_name = "FAULT=RATE")]
     changes: Vec<String>,
-    /// How often the lock is granted, for rates a month: "200 grants an hour" [default: as the study says]
+    /// The grants of the lock, for rates a month: "200 grants an hour" [default: as the study says]
     #[arg(long = "use", value_name = "GRANTS")]
     grants: Option<String>,
     /// In which share of grants somebody else waits: "one in ten" [default: as the study says, or always]

@@ -27,14 +27,14 @@ pub(crate) struct Arguments {
     service: ServiceOptions,
 }
 
-/// What is known of a service.
+/// The facts known of a service.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of --new")]
 struct ServiceOptions {
     /// A lock to compare (see `locks`); may be given several times [default: single, replicated and redlock]
     #[arg(long = "lock", value_name = "NAME", requires = "new")]
     locks: Vec<String>,
-    /// How many nodes each lock has that takes so many [default: what fits it]
+    /// The number of nodes of each lock that takes so many [default: what fits it]
     #[arg(long, value_name = "N", requires = "new", value_parser = clap::value_parser!(u64).range(1..=100))]
     nodes: Option<u64>,
     /// The lease: how long a grant lasts [default: 30s]
@@ -46,7 +46,7 @@ struct ServiceOptions {
     /// The mean time between two failovers, for locks on a master with replicas [default: 720h]
     #[arg(long, value_name = "DURATION", requires = "new", value_parser = doublehold_scenarios::format::duration)]
     failovers: Option<Duration>,
-    /// How often the lock is granted: "200 grants an hour" [default: that]
+    /// The grants of the lock: "200 grants an hour" [default: that]
     #[arg(long, value_name = "GRANTS", requires = "new")]
     grants: Option<String>,
 }

@@ -10,11 +10,11 @@ use super::panel::Panel;
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
 
-/// How high a line of captions is.
+/// The height of a line of captions.
 const LINE: f64 = 13.0;
 /// More lines than these would be more than what they are about.
 const MOST_LINES: usize = 3;
-/// What is between two captions in a line.
+/// The gap between two captions in a line.
 const APART: f64 = 10.0;
 
 /// A double hold. Where the same claims overlap validly for the same time, that is one band.
@@ -24,10 +24,10 @@ struct Band<'v> {
     words: String,
 }
 
-/// What is said of a band, above the lanes; of those that there is no room for, only a reader who points at the band
+/// The words about a band, above the lanes; of those that there is no room for, only a reader who points at the band
 /// is told.
 pub(super) struct Caption {
-    /// Where the band begins, and where the words do.
+    /// The beginnings of the band and of the words.
     band: f64,
     left: f64,
     /// Counted upwards from the lanes.
@@ -74,7 +74,7 @@ pub(super) fn captions(view: &View, scale: Scale) -> Vec<Caption> {
     captions
 }
 
-/// How much room captions take above the lanes.
+/// The room that captions take above the lanes.
 pub(super) fn height(captions: &[Caption]) -> f64 {
     captions.iter().map(|caption| caption.line + 1).max().unwrap_or(0) as f64 * LINE
 }

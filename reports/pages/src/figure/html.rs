@@ -141,7 +141,7 @@ fn lists(view: &View) -> Markup {
 }
 
 /// JSON in which no reader of HTML finds the end of an element, or the beginning of a comment.
-fn inert(json: &str) -> String {
+pub(crate) fn inert(json: &str) -> String {
     json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }
 

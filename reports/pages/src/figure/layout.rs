@@ -28,7 +28,7 @@ struct FigureLayout<'v> {
     width: f64,
     /// Where the next part begins.
     below: f64,
-    /// What of it the legend has to explain.
+    /// The signs of it that the legend has to explain.
     drawn: legend::Drawn,
     paper: Paper,
 }

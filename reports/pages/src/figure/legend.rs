@@ -33,7 +33,7 @@ enum Sign {
     Triangle(&'static str),
 }
 
-/// What only the drawing knows.
+/// The facts that only the drawing knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Drawn {
     /// Messages stand upright somewhere, for want of room.

@@ -7,7 +7,7 @@ pub(super) const SIZE: f64 = 12.0;
 /// The size of labels inside a picture.
 pub(super) const SMALL: f64 = 10.0;
 
-/// What a text is written in.
+/// The font of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Font {
     pub(super) size: f64,
@@ -20,13 +20,13 @@ impl Font {
     pub(super) const LABEL: Font = Font { size: SMALL, bold: false };
     pub(super) const STRONG_LABEL: Font = Font { size: SMALL, bold: true };
 
-    /// How wide a letter is at size 1, against that of a font that is not bold.
+    /// The width of a letter at size 1, against that of a font that is not bold.
     fn widening(self) -> f64 {
         if self.bold { 1.12 } else { 1.0 }
     }
 }
 
-/// How wide a text is.
+/// The width of a text.
 pub(super) fn width(text: &str, font: Font) -> f64 {
     text.chars().map(advance).sum::<f64>() * font.size * font.widening()
 }

@@ -27,6 +27,7 @@ mod zoom;
 
 use doublehold_render::picture::view::View;
 pub use html::html;
+pub(crate) use html::inert;
 
 /// How a figure is to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

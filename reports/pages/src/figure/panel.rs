@@ -21,7 +21,7 @@ use super::scale::Scale;
 /// A message whose arrow is less wide than this cannot be followed.
 const UPRIGHT: f64 = 3.0;
 
-/// What is between two labels at least: with less, two are read as one.
+/// The least gap between two labels: with less, two are read as one.
 const APART: f64 = 6.0;
 
 /// A run with more bars than these is drawn without those that nobody could see.

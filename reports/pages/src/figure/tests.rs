@@ -38,7 +38,7 @@ impl Written {
         Written { words, size, left, right: left + wide, baseline: number("y").unwrap_or_default() }
     }
 
-    /// Whether two texts cover each other, or stand so close in one line that they are read as one.
+    /// True if two texts cover each other, or stand so close in one line that they are read as one.
     fn runs_into(&self, other: &Written) -> bool {
         let apart = (self.baseline - other.baseline).abs();
         let (upper, gap) = (self.size.min(other.size), if apart < 1.0 { 5.0 } else { 0.0 });
@@ -84,7 +84,7 @@ fn no_two_texts_run_into_each_other_and_none_is_small() {
     assert!(wrong.is_empty(), "{} texts:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a label says that there was no room for is said to a reader who points at what it is about.
+/// Words for which a label had no room are said to a reader who points at what it is about.
 #[test]
 fn whatever_may_have_a_label_says_the_same_when_pointed_at() {
     let classes = ["overlap", "key", "write", "deadline", "message", "fault", "claim", "clock"];

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::Unsupported;
-use doublehold_text::{list, several};
+use doublehold_text::{capital, list, several};
 
 use super::causes;
 use super::document::{Block, Line};
@@ -64,7 +64,7 @@ fn busy_words(busy: f64) -> String {
     format!("one in {}", doublehold_text::digits(1.0 / busy))
 }
 
-/// How often each thing that readers ask about happens, over all designs.
+/// The rates of what readers ask about, over all designs.
 fn outcomes(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<String> {
     let (mut clauses, mut rare, mut never) = (Vec::new(), Vec::new(), Vec::new());
     for predicate in ASKED {
@@ -113,7 +113,7 @@ fn outlier(model: &PageModel<'_>, predicate: Predicate) -> Option<String> {
     Some(format!("{highest} with `{name}` (others: up to {})", words(next).trim_start_matches("in ")))
 }
 
-/// What has no rate, with the most that any of it can be.
+/// The rules without a rate, with the most that any of these can be.
 fn bounded(measure: Measure, rules: &[(Predicate, f64)], why: &str) -> Option<String> {
     let what: Vec<&str> = rules.iter().map(|(predicate, _)| clause(*predicate)).collect();
     let most = rules.iter().map(|(_, bound)| *bound).fold(0.0, f64::max);
@@ -168,7 +168,8 @@ impl Span {
     }
 }
 
-/// Which choice matters most; of designs that have no choices in common, which are never told apart as worse.
+/// The words about the choices that matter most; of designs that have no choices in common, which are never told
+/// apart as worse.
 fn what_matters(model: &PageModel<'_>, point: u64) -> Vec<String> {
     if model.results.header.designs.len() < 2 {
         return vec!["There is one design, and nothing to compare it with.".to_owned()];
@@ -180,7 +181,7 @@ fn what_matters(model: &PageModel<'_>, point: u64) -> Vec<String> {
     vec![named(model, point)]
 }
 
-/// The designs that no rule tells apart as worse, or the worst rule of each that comes first by the rule that is asked.
+/// The designs that no rule tells apart as worse; if there is none, how many are.
 fn named(model: &PageModel<'_>, point: u64) -> String {
     let cells: Vec<&Figures> = model.at(point).filter(|cell| cell.runs > 0).collect();
     let is_sure = |cell: &Figures| {
@@ -198,20 +199,25 @@ fn named(model: &PageModel<'_>, point: u64) -> String {
     if !is_told {
         return "No two designs are told apart.".to_owned();
     }
-    let never_worse: Vec<&str> = cells
-        .iter()
-        .filter(|cell| is_sure(cell) && worse_by(cell).is_empty())
-        .map(|cell| model.name(cell.design))
-        .collect();
-    let mut shown: Vec<String> = never_worse.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let quote = |cells: &[&Figures]| -> Vec<String> {
+        cells.iter().take(NAMED).map(|cell| format!("`{}`", model.name(cell.design))).collect()
+    };
+    let all = several(cells.len() as u64, "design");
+    let (worse, others): (Vec<&Figures>, Vec<&Figures>) =
+        cells.iter().copied().partition(|cell| !worse_by(cell).is_empty());
+    let never_worse: Vec<&Figures> = others.into_iter().filter(|cell| is_sure(cell)).collect();
+    let mut shown = quote(&never_worse);
     match never_worse.len() {
-        0 => format!(
-            "Each of {} is told apart as worse than another by some rule.",
-            several(cells.len() as u64, "design")
-        ),
+        0 if worse.len() == cells.len() => format!("Each of {all} is worse than another by some rule."),
+        0 => {
+            let worse = worse.len();
+            format!(
+                "Of {all} {worse} are worse than another by some rule; of the others too little is decided."
+            )
+        }
         more if more > NAMED => {
             shown.push(format!("{} more", more - NAMED));
-            format!("Worse by no rule: {}, of {}.", list(&shown), several(cells.len() as u64, "design"))
+            format!("Worse by no rule: {}, of {all}.", list(&shown))
         }
         _ => format!("Worse by no rule: {}.", list(&shown)),
     }
@@ -265,7 +271,7 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
             tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();
         let names: Vec<String> = names.into_iter().collect();
         return Some(format!(
-            "Most of double holds come from {}; {others}.",
+            "Most double holds come from {}; {others}.",
             doublehold_text::join_names(&names, "or")
         ));
     }
@@ -302,8 +308,7 @@ fn tenths(least: f64, most: f64) -> String {
     } else {
         format!("at least {}", words.trim_start_matches("about "))
     };
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    capital(&words)
 }
 
 /// The designs of which too many runs are undecided.

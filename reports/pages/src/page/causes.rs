@@ -1,4 +1,4 @@
-//! Which faults a rate comes from. Runs that are divided by their faults say it: the rate is a sum over strata, and
+//! The faults that a rate comes from. Runs that are divided by their faults say it: the rate is a sum over strata, and
 //! each stratum has the faults that its runs had.
 //!
 //! A stratum with one cause counts for that cause, whatever the number of its faults; one with several counts for their

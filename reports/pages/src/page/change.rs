@@ -1,5 +1,5 @@
-//! What would change the answer: the share of each rate by the faults it comes from, what a rate that is five times too
-//! high or too low does, where two designs change places, and what each choice of a design does.
+//! The things that would change the answer: the share of each rate by the faults it comes from, what a rate that is
+//! five times too high or too low does, where two designs change places, and what each choice of a design does.
 //!
 //! No run is made for it. Where runs are not divided by their faults, their shares are not known, and the page says
 //! with which command they would be.

@@ -1,5 +1,5 @@
-//! How often a fault comes to all hosts of a design together, whatever its line says of one: a failover in ten days
-//! where each of two replicas has one a month and partitions bring a third.
+//! The mean time between two of a fault, over all hosts of a design together, whatever its line says of one: a
+//! failover in ten days where each of two replicas has one a month and partitions bring a third.
 //!
 //! From the weights of strata, so exact; what other faults bring is counted in the runs.
 
@@ -12,7 +12,7 @@ use super::document::{Entry, Line};
 use super::model::PageModel;
 use super::rates::Figures;
 
-/// How often a cause comes to all hosts of each design together, and with what others bring of it.
+/// The mean time between two of a cause, over all hosts of each design together, and with what others bring of it.
 pub(crate) fn entry(model: &PageModel<'_>, cells: &[&Figures], cause: &str) -> Entry {
     let header = &model.results.header;
     let of = |cell: &&Figures| {

@@ -1,32 +1,46 @@
-//! What each choice of a design does: the pairs of designs that differ in it alone, and how many times more often
-//! something happens with the one than with the other, where a test tells them apart.
+//! The effect of each choice of a design: from the pairs of designs that differ in it alone, and only from those that a
+//! test tells apart.
 
 use std::cmp::Ordering;
 
 use doublehold_history::Predicate;
-use doublehold_text::digits;
+use doublehold_text::{capital, digits, every};
 
 use super::factors::{Choices, Factor};
 use super::model::{COLUMNS, PageModel};
 use super::outcome::clause;
-use super::rates::Figures;
+use super::rates::{Figures, Rate};
 
-/// By which rules choices are told: what is asked first, and what it costs.
-const BY: [Predicate; 4] = [Predicate::P4, Predicate::P2, Predicate::P1, Predicate::LV];
+/// By which rules choices are told: damage first, and what is asked least last.
+const BY: [Predicate; 6] = every!(Predicate: P4, P2, P1, LV, P3, WR);
 
 /// One choice, by the pairs that differ in nothing else.
 pub(crate) struct Effect {
     factor: Factor,
     pairs: usize,
-    /// By rule: of the pairs told apart, how many times less often it happens with what is recommended, and of how many
-    /// pairs it is the other way round.
-    by: Vec<(Predicate, Vec<f64>, usize)>,
-    /// Of locks: by rule the first pair that is told apart, the one with which it happens more often first.
-    pair: Vec<(Predicate, String, String)>,
+    /// In the order of [`BY`].
+    by: Vec<RuleEffect>,
     /// True if data was damaged often enough for a rate on either side of any pair.
     has_rates: bool,
-    /// True if the lower side of any pair that is told apart is only a bound.
-    has_bounds: bool,
+}
+
+/// The pairs of a choice that one rule tells apart.
+struct RuleEffect {
+    predicate: Predicate,
+    /// Of the pairs in which it happens less often with the recommended design: how much less.
+    less: Vec<Ratio>,
+    /// The number of pairs in which it happens more often with that.
+    more: usize,
+    /// The names of a pair, the one with which it happens more often first. None if the other of each pair is worse by
+    /// another rule: it would be called better without a word of that.
+    example: Option<(String, String)>,
+}
+
+/// A rate over a smaller one.
+struct Ratio {
+    times: f64,
+    /// True if it is at least that, since one of the rates is only a bound.
+    is_least: bool,
 }
 
 /// The choices in which designs of this point differ, one at a time. None where they differ in locks alone: these are a
@@ -42,16 +56,12 @@ pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
             .filter(|(one, other)| choices.differ_in(factor, (one.design, other.design)))
             .filter_map(|pair| put_recommended_second(&choices, factor, pair))
             .collect();
-        let by = BY.map(|predicate| times_less(model, point, &pairs, predicate));
-        let pair = BY.into_iter().filter_map(|predicate| first_apart(model, point, &pairs, predicate));
-        let is_stated = |cell: &Figures| cell.rate(BY[0]).per_run.is_ok();
+        let is_stated = |cell: &Figures| cell.rate(Predicate::P4).per_run.is_ok();
         Effect {
             factor,
             pairs: pairs.len(),
-            by: by.into(),
-            pair: pair.collect(),
+            by: BY.map(|it| RuleEffect::from_pairs(model, point, &pairs, it)).into(),
             has_rates: pairs.iter().any(|(one, other)| is_stated(one) || is_stated(other)),
-            has_bounds: pairs.iter().any(|(_, with)| !is_stated(with)),
         }
     };
     let effects: Vec<Effect> = Factor::ALL.map(of).into_iter().filter(|effect| effect.pairs > 0).collect();
@@ -77,49 +87,49 @@ fn put_recommended_second<'a>(
     }
 }
 
-fn times_less(
-    model: &PageModel<'_>,
-    point: u64,
-    pairs: &[(&Figures, &Figures)],
-    predicate: Predicate,
-) -> (Predicate, Vec<f64>, usize) {
-    let (mut less, mut more) = (Vec::new(), 0);
-    for (without, with) in pairs {
-        match model.compare(point, (without, with), predicate) {
-            Some(Ordering::Greater) => less.push(ratio(without, with, predicate)),
-            Some(Ordering::Less) => more += 1,
-            _ => {}
+impl RuleEffect {
+    fn from_pairs(
+        model: &PageModel<'_>,
+        point: u64,
+        pairs: &[(&Figures, &Figures)],
+        predicate: Predicate,
+    ) -> RuleEffect {
+        let mut effect = RuleEffect { predicate, less: Vec::new(), more: 0, example: None };
+        for (without, with) in pairs {
+            let (worse, better) = match model.compare(point, (without, with), predicate) {
+                Some(Ordering::Greater) => (without, with),
+                Some(Ordering::Less) => (with, without),
+                _ => continue,
+            };
+            if worse.design == without.design {
+                effect.less.push(Ratio::new(without, with, predicate));
+            } else {
+                effect.more += 1;
+            }
+            let is_worse =
+                |it: &Predicate| model.compare(point, (better, worse), *it) == Some(Ordering::Greater);
+            if effect.example.is_none() && !COLUMNS.iter().any(is_worse) {
+                let name = |cell: &Figures| model.name(cell.design).to_owned();
+                effect.example = Some((name(worse), name(better)));
+            }
         }
+        effect
     }
-    (predicate, less, more)
+
+    fn apart(&self) -> usize {
+        self.less.len() + self.more
+    }
 }
 
-/// The first pair that is told apart, the one with which it happens more often first. Not a pair of which the other is
-/// worse by another rule: it would be called better without a word of that.
-fn first_apart(
-    model: &PageModel<'_>,
-    point: u64,
-    pairs: &[(&Figures, &Figures)],
-    predicate: Predicate,
-) -> Option<(Predicate, String, String)> {
-    let name = |cell: &Figures| model.name(cell.design).to_owned();
-    let is_worse = |one: &Figures, other: &Figures| {
-        COLUMNS.iter().any(|it| model.compare(point, (one, other), *it) == Some(Ordering::Greater))
-    };
-    pairs.iter().find_map(|(one, other)| {
-        let (worse, better) = match model.compare(point, (one, other), predicate)? {
-            Ordering::Greater => (one, other),
-            Ordering::Less => (other, one),
-            Ordering::Equal => return None,
-        };
-        (!is_worse(better, worse)).then(|| (predicate, name(worse), name(better)))
-    })
-}
-
-/// How many times more often it happens with the first; where it was not seen with the second, at least so many.
-fn ratio(high: &Figures, low: &Figures, predicate: Predicate) -> f64 {
-    let size = |cell: &Figures| cell.rate(predicate).size().unwrap_or(1.0);
-    size(high) / size(low).max(f64::MIN_POSITIVE)
+impl Ratio {
+    /// Of a rate that is not stated the end is taken that makes the ratio smaller.
+    fn new(high: &Figures, low: &Figures, predicate: Predicate) -> Ratio {
+        let (high, low) = (high.rate(predicate), low.rate(predicate));
+        let stated = |rate: &Rate| rate.per_run.as_ref().ok().map(|it| it.value);
+        let (above, below) = (stated(&high), stated(&low));
+        let times = above.unwrap_or(high.low()) / below.or(low.high()).unwrap_or(1.0).max(f64::MIN_POSITIVE);
+        Ratio { times, is_least: above.is_none() || below.is_none() }
+    }
 }
 
 /// Rounded down to what is sure: a whole number from ten on, and a tenth below.
@@ -136,51 +146,56 @@ pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
     sentences.into_iter().map(|words| format!("{words}.")).collect()
 }
 
-/// By how much something happens less often with each choice that is told by it, the largest ratio first.
+/// By how much something happens less often with each choice that is told by it, the largest ratio first, and what
+/// happens more often with that choice.
 fn less_often(effects: &[Effect], predicate: Predicate) -> Option<String> {
-    let least = |less: &[f64]| less.iter().copied().fold(f64::INFINITY, f64::min);
-    let mut told: Vec<(f64, String)> = effects
-        .iter()
-        .filter(|effect| effect.factor != Factor::Lock)
-        .filter_map(|effect| {
-            let (of, less, more) = told(effect)?;
-            let apart = less.len() + more;
-            let pairs = if apart == effect.pairs {
-                String::new()
-            } else {
-                format!(" in {apart} of {} pairs", effect.pairs)
-            };
-            // Of what was not seen the bound is taken, so that the ratio is at least so high.
-            let is_one = less.iter().all(|it| round_down(*it) == round_down(least(less)));
-            let better = if is_one && !effect.has_bounds { "" } else { " (or better)" };
-            let words = format!("{better} {}{pairs}", condition(effect.factor));
-            (*of == predicate && *more == 0).then(|| (least(less), words))
-        })
-        .collect();
-    told.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let part = |(place, (ratio, words)): (usize, &(f64, String))| {
+    let choices = effects.iter().filter(|effect| effect.factor != Factor::Lock);
+    let told_by = |effect: &&Effect| told(effect).is_some_and(|it| it.predicate == predicate && it.more == 0);
+    let mut parts: Vec<(f64, String)> = choices.filter(told_by).filter_map(part_of_choice).collect();
+    parts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let words = |(place, (ratio, words)): (usize, &(f64, String))| {
         let often = if place == 0 { " less often" } else { "" };
         format!("{} times{often}{words}", round_down(*ratio))
     };
-    let parts: Vec<String> = told.iter().enumerate().map(part).collect();
+    let parts: Vec<String> = parts.iter().enumerate().map(words).collect();
     (!parts.is_empty()).then(|| format!("{} {}", capital(clause(predicate)), parts.join(", ")))
 }
 
-/// What is told of locks, and of a choice that is better in some pairs and worse in others.
-fn either_way(effect: &Effect) -> Option<String> {
-    let (predicate, less, more) = told(effect)?;
-    if effect.factor != Factor::Lock {
-        let words = format!("It is better in some pairs and worse in others {}", condition(effect.factor));
-        return (*more > 0).then_some(words);
-    }
-    let (_, worse, better) = effect.pair.iter().find(|(of, ..)| of == predicate)?;
-    let (apart, pairs, clause) = (less.len() + more, effect.pairs, clause(*predicate));
-    Some(format!(
-        "Of {pairs} pairs of locks {apart} differ, such as this: {clause} more often with `{worse}` than with `{better}`"
-    ))
+/// The least ratio of a choice, and the words that follow it.
+fn part_of_choice(effect: &Effect) -> Option<(f64, String)> {
+    let it = told(effect)?;
+    let least = it.less.iter().map(|ratio| ratio.times).fold(f64::INFINITY, f64::min);
+    let is_one = it.less.iter().all(|ratio| !ratio.is_least && round_down(ratio.times) == round_down(least));
+    let better = if is_one { "" } else { " (or better)" };
+    let of = if it.apart() == effect.pairs {
+        String::new()
+    } else {
+        format!(" in {} of {} pairs", it.apart(), effect.pairs)
+    };
+    let more = effect
+        .by
+        .iter()
+        .filter(|it| it.more > 0)
+        .map(|it| format!(", but {} more often", clause(it.predicate)));
+    Some((least, format!("{better} {}{of}{}", condition(effect.factor), more.collect::<String>())))
 }
 
-/// What is said of the choices by which no pair is told apart: that is no proof of anything, and where data was hardly
+/// The words about locks, and about a choice that is better in some pairs and worse in others.
+fn either_way(effect: &Effect) -> Option<String> {
+    let it = told(effect)?;
+    if effect.factor != Factor::Lock {
+        let words = format!("It is better in some pairs and worse in others {}", condition(effect.factor));
+        return (it.more > 0).then_some(words);
+    }
+    let (apart, pairs, clause) = (it.apart(), effect.pairs, clause(it.predicate));
+    let example = match &it.example {
+        Some((worse, better)) => format!("{clause} more often with `{worse}` than with `{better}`"),
+        None => format!("{clause} more often with one than with the other, which is worse by another rule"),
+    };
+    Some(format!("Of {pairs} pairs of locks {apart} differ, such as this: {example}"))
+}
+
+/// The words about choices by which no pair is told apart: that is no proof of anything, and where data was hardly
 /// damaged it could not have been one.
 fn silence(effects: &[Effect], has_rates: bool) -> Option<String> {
     let is_silent = |effect: &&Effect| {
@@ -213,13 +228,7 @@ fn condition(factor: Factor) -> &'static str {
     }
 }
 
-/// The rule by which a choice is told, the ratios of the pairs that it tells apart, and of how many it is the other
-/// way.
-fn told(effect: &Effect) -> Option<&(Predicate, Vec<f64>, usize)> {
-    effect.by.iter().find(|(_, less, more)| !less.is_empty() || *more > 0)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+/// The first rule by which any pair of a choice is told apart.
+fn told(effect: &Effect) -> Option<&RuleEffect> {
+    effect.by.iter().find(|it| it.apart() > 0)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_sweeps::records::Example;
-use doublehold_text::several;
+use doublehold_text::{capital, several};
 
 use super::document::{Block, Figure, Line};
 use super::model::PageModel;
@@ -102,9 +102,4 @@ fn smaller(from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>) -> String {
         return String::new();
     }
     format!(" Made small, {}.", doublehold_text::list(&changes))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,5 +1,6 @@
-//! What the designs of a study differ in: which lock it is, whether its holder looks at its deadline, and what the
-//! resource checks. So that a page can say which of these matters, and lay designs out as a table of locks by checks.
+//! The choices in which the designs of a study differ: which lock it is, whether its holder looks at its deadline,
+//! and what the resource checks. So that a page can say which of these matters, and lay designs out as a table of
+//! locks by checks.
 //!
 //! Reads the worlds of records as TOML. Two designs that differ in one of these alone are a pair that speaks for it.
 
@@ -11,9 +12,9 @@ use toml::{Table, Value};
 /// Something that a design chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Factor {
-    /// What the resource checks, and the numbers that it needs for that.
+    /// The checks of the resource, and the numbers that it needs for that.
     Check,
-    /// Whether a holder looks at its deadline.
+    /// A look of the holder at its deadline, or none.
     Deadline,
     /// Everything else: the lock, its nodes.
     Lock,
@@ -32,7 +33,7 @@ impl Factor {
     }
 }
 
-/// What each design has of each factor: the same text for the same choice.
+/// The choice of each design for each factor: the same text for the same choice.
 pub(crate) struct Choices(Vec<BTreeMap<Factor, String>>);
 
 impl Choices {
@@ -70,7 +71,7 @@ impl Choices {
         })
     }
 
-    /// What a resource checks, in words.
+    /// The checks of a resource, in words.
     pub(crate) fn check_words(&self, design: usize) -> String {
         let text = &self.0[design][&Factor::Check];
         let has = |line: &str| text.lines().any(|known| known == line);
@@ -115,7 +116,7 @@ impl Choices {
     }
 }
 
-/// What a resource can check.
+/// The keys that make a resource check.
 const CHECKS: [&str; 3] = ["resource.fencing", "resource.fence_reads", "resource.version_check"];
 
 /// All values of a file by their paths, but for words about it and its faults.

@@ -15,10 +15,10 @@ use super::pictures;
 use super::rates::Figures;
 use crate::plots::TornadoRow;
 
-/// How wrong a guess is taken to be.
+/// The factor by which a guess is taken to be wrong.
 const TIMES: f64 = 5.0;
 
-/// What each guess does to the rates of a design that few are better than, if it is five times too high or too low.
+/// The effect of each guess on the rates of a design that few are better than, if it is five times too high or too low.
 pub(crate) fn guesses(model: &PageModel<'_>, cells: &[&Figures]) -> Vec<Block> {
     let asked = [Predicate::P1, Predicate::P4];
     let point = model.points_shown()[0];
@@ -89,7 +89,7 @@ fn words(
     model.measure.words(&told, Scale::Share).0
 }
 
-/// What a guess does to a rate, if all three rates are stated numbers.
+/// The effect of a guess on a rate, if all three rates are stated numbers.
 fn bar(
     model: &PageModel<'_>,
     (cell, predicate): (&Figures, Predicate),

@@ -8,7 +8,7 @@ use super::model::PageModel;
 use super::outcome;
 use super::rates::Figures;
 
-/// How often data is damaged, by lock and by check; nothing where designs are no such table.
+/// The rates of damaged data by lock and by check; nothing where designs are no such table.
 pub(crate) fn lock_table(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     let choices = Choices::from_designs(&model.results.header.designs);
     let Some(table) = choices.table() else { return Vec::new() };

@@ -120,7 +120,7 @@ impl Measure {
         }
     }
 
-    /// What stands behind a share: ` of runs`.
+    /// The words behind a share: ` of runs`.
     pub(crate) fn noun(self) -> &'static str {
         if self == Measure::Runs { " of runs" } else { "" }
     }

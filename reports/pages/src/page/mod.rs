@@ -175,7 +175,7 @@ fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
     blocks
 }
 
-/// What links call a place of a part.
+/// The name of a place of a part, for links.
 fn anchor(model: &PageModel<'_>, place: &str) -> String {
     format!("{place}-{}", model.part + 1)
 }

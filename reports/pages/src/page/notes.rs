@@ -8,6 +8,7 @@ use doublehold_text::list;
 use doublehold_text::{group_digits, several};
 
 use super::Material;
+use super::measure::Measure;
 
 pub(crate) fn notes(material: &Material) -> Vec<String> {
     let mut notes = Vec::new();
@@ -37,6 +38,13 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
         });
     }
     notes.extend(quiet(material));
+    if Measure::choose(header) == Measure::Runs && !header.usage.grants.is_empty() {
+        notes.push(
+            "`use` says how often the lock is granted, and this page tells no months all the same: the weather of its \
+             designs does not claim the rates of the field (`claims = \"field\"`)."
+                .to_owned(),
+        );
+    }
     let lines = || header.designs.iter().flat_map(|design| &design.weather);
     if lines().any(|line| line.source.starts_with("Set for this page")) {
         let set: BTreeSet<String> = lines()
@@ -51,7 +59,7 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
     notes
 }
 
-/// What speaks against the word of a study that nothing goes wrong without a fault, by predicate.
+/// The evidence against the word of a study that nothing goes wrong without a fault, by predicate.
 fn quiet(material: &Material) -> Vec<String> {
     let results = &material.results;
     let of_predicate = |predicate: Predicate| {

@@ -1,8 +1,9 @@
-//! What a rule means to somebody who has never seen one of its names: a clause, and a few words for a heading.
+//! The meaning of each rule for somebody who has never seen one of its names: a clause, and a few words for a heading.
 
 use doublehold_history::Predicate;
 
-/// What readers ask about, most asked first. A late write and a wrong release are in the tables: either is no harm yet.
+/// The rules that readers ask about, most asked first. A late write and a wrong release are in the tables: either is
+/// no harm yet.
 pub(crate) const ASKED: [Predicate; 4] = [Predicate::P1, Predicate::P2, Predicate::P4, Predicate::LV];
 
 /// A clause about one event: `two clients believe they hold the lock`.

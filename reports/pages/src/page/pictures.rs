@@ -64,7 +64,7 @@ fn first_rules(model: &PageModel<'_>) -> Vec<Predicate> {
     if first.is_empty() { seen } else { first }
 }
 
-/// What the grid shows besides.
+/// The other pictures of a grid.
 pub(crate) fn grid_pictures(model: &PageModel<'_>) -> Vec<Block> {
     let varied = varied_axes(model);
     let first = first_rules(model);
@@ -192,7 +192,7 @@ fn forests(model: &PageModel<'_>, point: u64, name: &str, rules: &[Predicate]) -
     figure(model, &format!("{name}-{}", point + 1), rules.iter().map(panel).collect(), caption)
 }
 
-/// What the page's unit is a number of.
+/// The quantity of the page's unit.
 fn quantity(model: &PageModel<'_>) -> plots::Quantity {
     match model.measure {
         Measure::Months(_) => plots::Quantity::Number,

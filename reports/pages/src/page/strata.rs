@@ -56,7 +56,7 @@ pub(crate) fn strata(model: &PageModel<'_>, point: u64) -> Vec<Block> {
     vec![Block::details(Line::from_text("Rare faults: how the rates come about"), blocks)]
 }
 
-/// What the word that runs without a fault hold rests on.
+/// The ground of the word that runs without a fault hold.
 fn quiet(model: &PageModel<'_>, cells: &[&Figures]) -> String {
     let rows = cells.iter().filter_map(|cell| model.results.cells.get(&cell.cell)?.strata.get(&0));
     let runs = rows.map(|row| row.runs).min().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! How sure the numbers are: how many runs there were, and in how many anything struck; what is taken for granted; what
-//! nobody simulated.
+//! The certainty of the numbers: how many runs there were, and in how many anything struck; what is taken for
+//! granted; what nobody simulated.
 
 use doublehold_statistics::{Proportion, Scale, bound_words};
 use doublehold_text::{digits, several};
@@ -9,7 +9,7 @@ use super::measure::Measure;
 use super::model::PageModel;
 use super::rates::SURE;
 
-/// What readers ask that no design of any study answers.
+/// The questions of readers that no design of any study answers.
 const NOT_SIMULATED: &str = "ZooKeeper, etcd, Consul, a row in a database, and Redis with Sentinels that decide by \
                              themselves: not simulated, so that no number here says how they compare.";
 
@@ -21,7 +21,7 @@ pub(crate) fn sure(model: &PageModel<'_>) -> Vec<Block> {
     vec![Block::anchored("How sure this is", format!("sure-{}", model.part + 1)), Block::List(lines)]
 }
 
-/// What the numbers rest on.
+/// The ground of the numbers.
 fn basis(model: &PageModel<'_>) -> Line {
     let header = &model.results.header;
     let designs = several(header.designs.len() as u64, "design");
@@ -69,7 +69,7 @@ fn intervals(model: &PageModel<'_>) -> Line {
     ))
 }
 
-/// What the word that runs without a fault hold rests on.
+/// The ground of the word that runs without a fault hold.
 fn quiet(model: &PageModel<'_>) -> Option<Line> {
     let rows = || model.results.cells.values().filter_map(|cell| cell.strata.get(&0));
     let runs = rows().map(|row| row.runs).min().filter(|_| model.results.header.quiet_holds)?;

@@ -25,7 +25,7 @@ enum Unit {
 /// The explanation of letters that stands on the page.
 const RULE: &str = "Designs that share a letter in a column are not told apart by it, whatever their numbers seem to say; \
                     any two that share none are. Rows are in the order of the study, which is no ranking.";
-/// Why some locks are not compared by P2.
+/// The reason for which some locks are not compared by P2.
 const NO_DEADLINE: &str = "have no deadline that a holder could look at. By P2 they are as by P1, so they have no letter \
                            there: they cannot be compared by it with locks that have a deadline.";
 

@@ -6,7 +6,7 @@ pub(super) use doublehold_render::palette::{INK, PAPER as WHITE};
 
 use crate::figure::paper::{Align, Box2, Paper, number};
 
-/// How wide a panel is, in pixels of the page: two stand side by side on a screen, and one fills a telephone.
+/// The width of a panel, in pixels of the page: two stand side by side on a screen, and one fills a telephone.
 pub(super) const WIDTH: f64 = 460.0;
 /// The size of text, which is the height of its line, likewise. On a telephone, which shows a panel at seven tenths,
 /// the letters of the smallest text, [`SMALL`], are nine pixels high.

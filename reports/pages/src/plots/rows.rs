@@ -13,11 +13,11 @@ const LINE: f64 = 22.0;
 const BELOW: f64 = 64.0;
 const ABOVE: f64 = 32.0;
 
-/// Where rows stand.
+/// The places of rows.
 pub(super) struct Rows<'a> {
     names: Vec<&'a str>,
     is_beside: bool,
-    /// What the bars are drawn in.
+    /// The unit of the bars.
     pub(super) field: Field,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct TornadoRow {
 }
 
 impl TornadoRow {
-    /// How far the rate goes from one end to the other.
+    /// The length from one end of the rate to the other.
     pub(crate) fn width(&self) -> f64 {
         (self.high - self.low).abs()
     }

@@ -24,7 +24,7 @@ pub struct RateChange {
     typed: String,
 }
 
-/// How often a fault is to come.
+/// A rate at which a fault is to come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NewRate {
     /// Once in so long on each host or way.
@@ -118,7 +118,7 @@ impl Results {
 }
 
 impl StudyHeader {
-    /// How many times as often each cause comes with this change.
+    /// The factor of each cause with this change.
     fn factors(&self, change: &RateChange) -> Result<Factors, RateError> {
         let mut factors = Factors::new();
         let causes = self.causes();
@@ -169,7 +169,7 @@ impl StudyHeader {
 }
 
 impl NewRate {
-    /// How many times as often as a line says.
+    /// The factor on what a line says.
     fn factor(self, line: &WeatherLine) -> f64 {
         match self {
             NewRate::Times(times) => times,

@@ -1,4 +1,4 @@
-//! Where the numbers of a weather's line come from, once a study has set some of them.
+//! The sources of a weather line's numbers, once a study has set some of them.
 //!
 //! A line of a weather has one source for all its numbers, in words. Of a line with a number that a study sets, that
 //! source would speak of another number: so the study stands in its place, unless the study gives a source of its own.

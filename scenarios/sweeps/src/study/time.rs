@@ -1,4 +1,4 @@
-//! How long a sweep of a study takes, as far as a study says: by its number of runs.
+//! The length of a sweep of a study, as far as a study says: by its number of runs.
 //!
 //! Pure. `doublehold sweep` tries some runs, and knows better.
 

@@ -19,7 +19,7 @@ fn study(set: &str) -> Study {
     Study::parse("field-rates", "field-rates.toml", &text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What records of a study say of weights: a batch for each stratum of each cell, of so many runs.
+/// Records of a study as far as they say weights: a batch for each stratum of each cell, of so many runs.
 fn results(study: &Study, runs: u64) -> Results {
     let header = StudyHeader::new(&LeanEngine, study, Shard::WHOLE).expect("it runs");
     let strata = study.strata.as_ref().expect("it has strata");

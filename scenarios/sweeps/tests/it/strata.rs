@@ -61,7 +61,7 @@ fn climate(lines: &str) -> Climate {
     LeanEngine.prepare(&scenario).expect("it was checked").climate().expect("it has weather").clone()
 }
 
-/// What runs of such weathers are told apart by, and the word for a fault.
+/// The faults by which runs of such weathers are told apart, and the word for a fault.
 type Division = (&'static [&'static str], fn(&Fault) -> &'static str);
 const BY_KIND: Division = (&["pause", "crash"], kind);
 const BY_LINE: Division = (&["pause[c1]", "pause[c2,c3]", "crash[A]", "crash[B]"], line);
@@ -88,7 +88,7 @@ fn line(fault: &Fault) -> &'static str {
     }
 }
 
-/// How many faults of each word.
+/// The number of faults of each word.
 fn counts(faults: &[Fault], word: fn(&Fault) -> &'static str) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for fault in faults {

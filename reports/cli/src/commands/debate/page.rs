@@ -5,9 +5,10 @@
 use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, DebateCase, Paragraph, Post, posts, tallies};
 use doublehold_history::Predicate;
 use doublehold_scenarios::topics::{TOPICS, Topic};
+use doublehold_text::capital;
 
 use super::sentences::{
-    about, capital, command, confirmation_words, finding_words, measurement_words, prediction_words,
+    about, command, confirmation_words, finding_words, measurement_words, prediction_words,
 };
 use super::text::cell;
 use crate::error::CliError;

@@ -5,7 +5,7 @@ use doublehold_debate::{
     Threshold, VerdictCount,
 };
 use doublehold_history::Predicate;
-use doublehold_text::{list, shell};
+use doublehold_text::{capital, list, shell};
 
 /// The command that shows a case: `doublehold run gc-in-flight --set lock.ttl=4s`.
 pub(super) fn command(case: &DebateCase) -> String {
@@ -179,10 +179,4 @@ pub(super) fn finding_words(finding: &DebateFinding) -> String {
     let when = finding.when.as_ref().map(|when| format!("{}. ", capital(when))).unwrap_or_default();
     let why = finding.no_attack.as_ref().map(|why| format!(" Nothing is run outside of it: {why}."));
     format!("{when}Scope: {}.{}", finding.scope, why.unwrap_or_default())
-}
-
-/// The first letter made large.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What a page says in words, from the runs: its answer, which designs differ, and what each stratum shows.
+//! The words of a page, from the runs: its answer, which designs differ, and what each stratum shows.
 
 use std::collections::BTreeMap;
 
@@ -167,7 +167,13 @@ fn assert_named(case: &Case, cells: &[u64], answer: &[&str], apart: &Apart) {
     let named: Vec<&str> = line.into_iter().flat_map(|line| line.split('`').skip(1).step_by(2)).collect();
     let first: Vec<&str> = never_worse.iter().copied().take(3).collect();
     assert_eq!(named, first, "{answer:#?}");
-    assert_eq!(never_worse.is_empty(), told("Each of "), "{answer:#?}");
+    let worse = cells.iter().filter(|cell| is_worse(case.design(**cell))).count();
+    let expected = match (never_worse.is_empty(), worse == cells.len()) {
+        (true, true) => format!("Each of {} designs is worse than another by some rule.", cells.len()),
+        (true, false) => format!("Of {} designs {worse} are worse than another by some rule;", cells.len()),
+        (false, _) => "Worse by no rule: ".to_owned(),
+    };
+    assert!(told(&expected), "{expected}: {answer:#?}");
 }
 
 /// Asserts that a terminal shows the designs of each point in the order of the study.

@@ -1,4 +1,4 @@
-//! What the answer says of choices: a check at the resource, a look at the deadline, another lock. From counts whose
+//! The answer's words about choices: a check at the resource, a look at the deadline, another lock. From counts whose
 //! differences are plain.
 
 use doublehold_history::Predicate;
@@ -81,4 +81,12 @@ fn no_lock_is_called_better_that_is_worse_by_another_rule() {
     assert!(page.contains(better), "{page}");
     let page = made_waiting([40, 0, 80, 40], [60, 60, 100, 5], [0, 0, 0, 60]);
     assert!(!page.contains(better), "it keeps others waiting: {page}");
+    assert!(
+        page.contains("more often with one than with the other, which is worse by another rule"),
+        "{page}"
+    );
+    // And of a check that makes data safer, and others wait.
+    let page = made_waiting([40, 0, 80, 40], [5, 5, 100, 5], [0, 60, 0, 0]);
+    let but = "13 times less often (or better) with a check at the resource, but somebody waits too long more often";
+    assert!(page.contains(but), "{page}");
 }

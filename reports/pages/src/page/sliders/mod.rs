@@ -16,15 +16,16 @@ use super::measure::Measure;
 use super::model::PageModel;
 use super::outcome::{self, ASKED};
 use super::rates::Figures;
+use crate::figure::inert;
 
 const RECKON: &str = include_str!("reckon.js");
 const USE: &str = include_str!("use.js");
 
-/// What the script knows.
+/// The data of the script.
 #[derive(Serialize)]
 struct Data {
     unit: &'static str,
-    /// What a rate per grant is multiplied with.
+    /// The factor from a rate per grant to the page's unit.
     scale: f64,
     rules: Vec<&'static str>,
     causes: Vec<CauseData>,
@@ -69,12 +70,12 @@ pub(super) fn script() -> String {
     format!("(() => {{\n{RECKON}\n{USE}}})();\n")
 }
 
-/// What the page's policy calls the script.
+/// The name of the script in the page's policy.
 pub(super) fn script_hash() -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script())))
 }
 
-/// What the script needs of a point, as JSON; nothing where runs are not divided.
+/// The data that the script needs of a point, as JSON; nothing where runs are not divided.
 pub(super) fn data(model: &PageModel<'_>, point: u64) -> Option<String> {
     let cells: Vec<&Figures> = model.at(point).filter(|cell| cell.runs > 0).collect();
     if !model.results.is_divided() || cells.is_empty() {
@@ -138,9 +139,4 @@ fn design(model: &PageModel<'_>, figures: &Figures) -> DesignData {
         beyond: cell.strata.values().find_map(|row| row.beyond).unwrap_or(0.0),
         rows: rows.filter(|row| row.weight > 0.0).collect(),
     }
-}
-
-/// JSON in which no reader of HTML finds the end of an element, or the beginning of a comment.
-fn inert(json: &str) -> String {
-    json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }

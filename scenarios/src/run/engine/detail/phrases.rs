@@ -194,7 +194,7 @@ fn words(value: &Value, longest: usize) -> String {
     }
 }
 
-/// What a request does that runs a known script.
+/// The meaning of a request that runs a known script.
 fn meaning(request: &Value, scripts: &mut HeardScripts) -> Option<String> {
     fn bytes(item: &Value) -> Option<&[u8]> {
         if let Value::BulkString(bytes) = item { Some(bytes) } else { None }

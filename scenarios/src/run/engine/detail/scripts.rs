@@ -1,4 +1,4 @@
-//! What a script does, in words, where it is a known one: of a lock of ours, or as the Redis documentation has it.
+//! The meaning of a script, in words, where it is a known one: of a lock of ours, or as the Redis documentation has it.
 //!
 //! A script is known by its hash. Whoever sends a text that is the documentation's but for blanks, quotes and case
 //! makes its hash known from then on, so one request that comes before it is shown as it is sent.
@@ -21,7 +21,7 @@ const PUBLISHED: [(&str, &str); 4] = [
         "extend {} if mine",
     ),
 ];
-/// How those go on.
+/// The continuation of those.
 const ENDS: [&str; 3] = ["else return 0 end", "end return 0", "else return false end"];
 
 /// Scripts that were heard.
@@ -31,7 +31,7 @@ pub(super) struct HeardScripts {
 }
 
 impl HeardScripts {
-    /// What a request does that runs a script, with the name of its first key as `shown` has it.
+    /// The meaning of a request that runs a script, with the name of its first key as `shown` has it.
     pub(super) fn meaning(&mut self, request: &[&[u8]], shown: impl Fn(&[u8]) -> String) -> Option<String> {
         let is = |place: usize, word: &str| {
             request.get(place).is_some_and(|it: &&[u8]| it.eq_ignore_ascii_case(word.as_bytes()))
@@ -62,7 +62,7 @@ impl HeardScripts {
     }
 }
 
-/// What a script does whose text is a published one.
+/// The meaning of a script whose text is a published one.
 fn published(source: &str) -> Option<&'static str> {
     let source = plain(source);
     let is_it = |(start, _): &&(&str, &str)| {

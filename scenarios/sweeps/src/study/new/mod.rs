@@ -32,7 +32,7 @@ const TTL: Duration = Duration::from_secs(30);
 const PAUSES: Duration = Duration::from_secs(24 * 3600);
 /// A month, as in the weather `field`.
 const FAILOVERS: Duration = Duration::from_secs(30 * 24 * 3600);
-/// What reports say months by.
+/// The use by which reports tell months.
 const GRANTS: &str = "200 grants an hour";
 /// Nodes of the usual world of a replicated lock: a master with two replicas.
 const REPLICATED_NODES: u64 = 3;
@@ -41,7 +41,7 @@ const INDEPENDENT_NODES: u64 = 5;
 /// The most that a world has.
 const NODES_MAX: u64 = 100;
 
-/// What is known of a service. What is `None` is guessed, and the text says so.
+/// The facts known of a service. One that is `None` is guessed, and the text says so.
 ///
 /// ```
 /// use std::time::Duration;
@@ -59,15 +59,15 @@ const NODES_MAX: u64 = 100;
 pub struct NewStudy {
     /// The locks that are compared, a design each. None: the usual three.
     pub locks: Vec<String>,
-    /// How many nodes each lock has that takes so many.
+    /// The number of nodes of each lock that takes so many.
     pub nodes: Option<u64>,
-    /// How long a grant lasts.
+    /// The length of a grant.
     pub ttl: Option<Duration>,
     /// The mean time between two long pauses of one client.
     pub pauses: Option<Duration>,
     /// The mean time between two failovers.
     pub failovers: Option<Duration>,
-    /// How often the lock is granted, as [`Usage`] reads it.
+    /// The grants of the lock, as [`Usage`] reads it.
     pub grants: Option<String>,
 }
 

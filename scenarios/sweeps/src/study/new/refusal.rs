@@ -1,4 +1,4 @@
-//! What a new study cannot be made of: the thing, the cause, and a way out. Options are called as
+//! The reasons for which no study can be made: the thing, the cause, and a way out. Options are called as
 //! `doublehold studies --new` has them.
 
 use std::ops::RangeInclusive;
@@ -82,7 +82,7 @@ pub enum NewStudyError {
 /// A duration that a new study is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedDuration {
-    /// How long a grant lasts.
+    /// The length of a grant.
     Ttl,
     /// Between two long pauses of a client.
     Pauses,

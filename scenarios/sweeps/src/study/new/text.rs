@@ -21,7 +21,7 @@ const BY_WEIGHT_MAX: u64 = 70_000;
 /// The work of the usual world, which is for leases from 4 s up.
 const USUAL_WORK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(1500));
 const USUAL_TTL: Duration = Duration::from_secs(4);
-/// How long whoever waits may wait for a lock in the usual world.
+/// The longest wait for a lock in the usual world.
 const USUAL_WAIT: Duration = Duration::from_secs(60);
 
 /// Numbers of a study, and which of them are guesses.
@@ -161,7 +161,7 @@ by_weight = {by_weight}
         )
     }
 
-    /// What all designs have in common: the numbers of the service.
+    /// The part that all designs have in common: the numbers of the service.
     fn set(&self) -> String {
         let (shortest, longest) = self.work();
         let mut text = format!(
@@ -199,7 +199,7 @@ by_weight = {by_weight}
         text + &self.promotions()
     }
 
-    /// How often each replica is promoted, so that failovers come as often as was asked for.
+    /// The mean time between two promotions of a replica, so that failovers come as often as was asked for.
     fn promotions(&self) -> String {
         let replicas = self.replicas();
         if replicas == 0 {
@@ -248,7 +248,7 @@ lock = {name}
         )
     }
 
-    /// What to try next, as comments: a design that differs from the first in one thing.
+    /// The next thing to try, as comments: a design that differs from the first in one thing.
     fn next(&self, lock: &Descriptor) -> String {
         let has_elapsed_check = lock.switches.iter().any(|switch| switch.name == "elapsed_check");
         let switch = match has_elapsed_check {

@@ -202,7 +202,7 @@ fn strata_by_kind_are_as_they_were() {
     }
 }
 
-/// What the study and its designs change comes first: what is left out has no stratum.
+/// The changes of the study and its designs come first: what is left out has no stratum.
 #[test]
 fn lines_are_named_as_the_study_and_its_designs_have_them() {
     let left_out = "[set]\n\"weather.pause[nodes]\" = false\n\"weather.cut\" = false";
