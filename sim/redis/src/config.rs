@@ -19,6 +19,9 @@ pub struct NodeConfig {
     pub snapshot_interval: Duration,
     /// `replicaof`: the master's address, if the node starts as a replica.
     pub replica_of: Option<(String, u16)>,
+    /// `replica-announce-ip`: the address under which masters list this node as a replica. `None`: the one that its
+    /// connection comes from.
+    pub announced_address: Option<String>,
     /// `repl-backlog-size`: bytes of history kept for replicas that come back.
     pub repl_backlog_bytes: usize,
     /// `repl-ping-replica-period`: how often a master with replicas writes a PING into the stream.
@@ -34,6 +37,7 @@ impl Default for NodeConfig {
             persistence: Persistence::None,
             snapshot_interval: Duration::from_secs(3600),
             replica_of: None,
+            announced_address: None,
             repl_backlog_bytes: 1 << 20,
             repl_ping_period: Duration::from_secs(10),
             repl_timeout: Duration::from_secs(60),

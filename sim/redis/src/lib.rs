@@ -53,7 +53,7 @@ pub mod resp;
 mod server;
 mod shared;
 mod snapshots;
-mod wait;
+pub mod wait;
 
 pub use config::{BootError, NodeConfig, Persistence};
 pub use machine::Machine;

@@ -106,6 +106,13 @@ impl<M: Machine> Node<M> {
         self.shared.settle(&mut state);
     }
 
+    /// Publishes a message of the node's own, to its subscribers and to nobody else's.
+    pub fn publish(&self, channel: &str, message: &str) {
+        let mut state = self.shared.lock();
+        state.core.tell_subscribers(channel.as_bytes(), message.as_bytes());
+        self.shared.announce(&mut state);
+    }
+
     fn start_background(&self) {
         let (shared, config) = (&self.shared, &self.shared.config);
         if matches!(config.persistence, Persistence::AofEverysec | Persistence::AofAlways) {

@@ -29,13 +29,15 @@ impl Wakers {
 }
 
 /// The one of two things that happened.
-pub(crate) enum First<A, B> {
+pub enum First<A, B> {
+    /// The first one.
     Left(A),
+    /// The second one.
     Right(B),
 }
 
 /// Waits for the first of two futures; `left` is polled first and wins a tie. The other one is dropped.
-pub(crate) async fn first<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
+pub async fn first<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|cx| {
         if let Poll::Ready(value) = left.as_mut().poll(cx) {

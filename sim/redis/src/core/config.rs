@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::KeyEvents;
-use super::{KeptSettings, Limits, MetLimit, Observer, ScriptLimit};
+use super::{KeptSettings, Limits, MetLimit, Observer, Program, ScriptLimit};
 
 /// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
 #[derive(Clone)]
@@ -57,6 +57,8 @@ pub struct CoreConfig {
     pub script_memory_limit: usize,
     /// Told of everything a checker or fault trigger may care about.
     pub observer: Option<Arc<dyn Observer>>,
+    /// The program that answers in place of the data, if this server runs one.
+    pub program: Option<Arc<dyn Program>>,
 }
 
 impl Default for CoreConfig {
@@ -86,6 +88,7 @@ impl Default for CoreConfig {
             native_scripts: true,
             script_memory_limit: 128 << 20,
             observer: None,
+            program: None,
         }
     }
 }

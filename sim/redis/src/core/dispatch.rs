@@ -1,14 +1,16 @@
 //! From request to handler: queueing, and what happens after a command. Also what a node does while a script is
 //! overrunning.
 
-use super::command::{ADMIN, CommandSpec, DENY_OOM, NO_SCRIPT, NOT_QUEUED, PUBSUB, STALE_OK, WRITE};
+use std::sync::Arc;
+
+use super::command::{ADMIN, CommandSpec, DENY_OOM, LookupError, NO_SCRIPT, NOT_QUEUED, PUBSUB, STALE_OK, WRITE};
 use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};
 use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::state::{Class, Overrun, OverrunState};
-use super::{Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
+use super::{Answered, Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
 
 /// What a watched key takes besides its name, about.
@@ -67,6 +69,17 @@ impl Core {
             && let Some(next) = self.process_while_overrunning(session, now, out)
         {
             return next;
+        }
+        if let Some(program) = &self.config.program {
+            let program = Arc::clone(program);
+            match program.answer(now, args, session.protocol, out) {
+                Answered::ByProgram => return Next::Reply,
+                Answered::ByServer => {}
+                Answered::ByNobody => {
+                    unknown_command(&LookupError::UnknownCommand, args, out);
+                    return Next::Reply;
+                }
+            }
         }
         let found = commands::lookup(args, self.config.version);
         session.last_command = found.as_ref().ok().copied();

@@ -37,7 +37,8 @@ impl Core {
         }
     }
 
-    fn tell_subscribers(&mut self, channel: &[u8], text: &[u8]) {
+    /// Publishes a message, to the subscribers of this node alone.
+    pub(crate) fn tell_subscribers(&mut self, channel: &[u8], text: &[u8]) {
         let sessions: Vec<u64> = self.subscriptions.subscribers(Topic::Channel, channel).collect();
         self.push_to_all(&Message { words: &[b"message", channel, text] }, sessions);
         let mut steps = 0;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::hex;
+use super::{WallMicros, hex};
 
 /// A replication id: 20 random bytes, printed as 40 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +100,9 @@ pub struct Replication {
     pub good_replicas: u32,
     /// How much of the history this node's own file covers; `None` without a file.
     pub fsynced: Option<u64>,
+    /// The moment at which the link to the master broke; `None` while it stands, and before it stood for the first
+    /// time.
+    pub link_down_since: Option<WallMicros>,
 }
 
 impl Default for Replication {
@@ -124,6 +127,7 @@ impl Replication {
             replicas: Vec::new(),
             good_replicas: 0,
             fsynced: None,
+            link_down_since: None,
         }
     }
 

@@ -50,6 +50,9 @@ impl<'a, M: Machine> Handshake<'a, M> {
         // Redis goes on when the master does not know these.
         let port = self.shared.config.core.port.to_string();
         self.ask(&["REPLCONF", "listening-port", &port]).await?;
+        if let Some(address) = &self.shared.config.announced_address {
+            self.ask(&["REPLCONF", "ip-address", address]).await?;
+        }
         self.ask(&["REPLCONF", "capa", "eof", "capa", "psync2", "capa", READS_COMMANDS]).await?;
         let reply = match &have {
             Some((id, offset)) => self.ask(&["PSYNC", id, &(offset + 1).to_string()]).await?,

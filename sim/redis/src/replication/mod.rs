@@ -10,7 +10,7 @@
 //!
 //! Not modelled: the payload of a full resynchronisation is the data set as commands where Redis sends an RDB file, and
 //! it is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), a FAILOVER
-//! that goes through, AUTH of replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the
+//! that goes through, AUTH of replicas, `repl-backlog-ttl`. Time limits are measured on the
 //! monotonic clock (Redis: wall).
 
 mod attached;
@@ -152,6 +152,9 @@ impl Links {
     fn set_link(&self, replication: &mut Replication, link: LinkState) {
         if let Some((host, port)) = &self.upstream.target {
             replication.role = Role::Replica { host: host.clone(), port: *port, link };
+            if link == LinkState::Connected {
+                replication.link_down_since = None;
+            }
         }
     }
 }

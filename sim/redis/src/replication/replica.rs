@@ -14,9 +14,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handshake::{Handshake, Opening};
-use super::{Links, poll_stopped, shift_id};
+use super::{poll_stopped, shift_id};
 use crate::core::{
-    Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, Version, hex,
+    Core, LinkState, Next, Origin, Replication, ReplicationId, Role, Session, StreamError, Version, hex,
 };
 use crate::machine::Machine;
 use crate::pipe::Pipe;
@@ -331,7 +331,11 @@ fn set_link<M: Machine>(shared: &Shared<M>, generation: u64, link: LinkState) {
     let mut state = shared.lock();
     if check(&state, generation).is_ok() {
         let State { core, links, .. } = &mut *state;
-        Links::set_link(links, core.replication_mut() as &mut Replication, link);
+        let replication: &mut Replication = core.replication_mut();
+        if matches!(replication.role, Role::Replica { link: LinkState::Connected, .. }) {
+            replication.link_down_since = Some(shared.machine.wall());
+        }
+        links.set_link(replication, link);
     }
 }
 

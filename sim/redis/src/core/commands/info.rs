@@ -117,7 +117,7 @@ fn error_stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Re
     Ok(())
 }
 
-fn replication(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+fn replication(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
     let replication = &core.replication;
     match &replication.role {
         Role::Master => write!(text, "role:master\r\n")?,
@@ -129,7 +129,12 @@ fn replication(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Re
             )?;
             write!(text, "master_sync_in_progress:{}\r\n", u8::from(*link == LinkState::Sync))?;
             write!(text, "slave_read_repl_offset:{0}\r\nslave_repl_offset:{0}\r\n", replication.offset)?;
+            if *link != LinkState::Connected {
+                let down = replication.link_down_since.map(|since| now.0.saturating_sub(since.0) / 1_000_000);
+                write!(text, "master_link_down_since_seconds:{}\r\n", down.unwrap_or(-1))?;
+            }
             write!(text, "slave_priority:{}\r\nslave_read_only:1\r\n", core.config.replica_priority)?;
+            write!(text, "replica_announced:1\r\n")?;
         }
     }
     write!(text, "connected_slaves:{}\r\n", replication.replicas.len())?;

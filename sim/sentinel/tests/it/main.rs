@@ -1,0 +1,4 @@
+//! Sentinels on simulated hosts, with the nodes that they watch.
+
+mod failover;
+mod world;
