@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use super::switch::{NONE, Value};
+use crate::connection::discovery::Discovery;
 
 /// The name of the switch that names a driver.
 pub(crate) const DRIVER: &str = "driver";
@@ -30,6 +31,8 @@ pub struct DriverDefaults {
     retries: u64,
     /// The moments at which it does so: a word of `reconnect`.
     reconnect: &'static str,
+    /// The manner in which it finds a master behind Sentinels.
+    discovery: Discovery,
 }
 
 const fn seconds(seconds: u64) -> Option<Duration> {
@@ -47,6 +50,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 0,
         reconnect: "at-once",
+        discovery: Discovery::RedisPy5,
     },
     DriverDefaults {
         name: "redis-py-8",
@@ -57,6 +61,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 10,
         reconnect: "redis-py-8",
+        discovery: Discovery::RedisPy8,
     },
     DriverDefaults {
         name: "go-redis-9.21",
@@ -67,6 +72,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.21",
+        discovery: Discovery::AtConnect,
     },
     DriverDefaults {
         name: "go-redis-9.22",
@@ -77,6 +83,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.22",
+        discovery: Discovery::AtConnect,
     },
     DriverDefaults {
         name: "ioredis-5",
@@ -86,6 +93,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-5",
+        discovery: Discovery::Ioredis,
     },
     DriverDefaults {
         name: "ioredis-6",
@@ -95,6 +103,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-6",
+        discovery: Discovery::Ioredis,
     },
     DriverDefaults {
         name: "lettuce-7",
@@ -106,6 +115,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         // It never gives up: a command waits until its time is over.
         retries: 1000,
         reconnect: "lettuce-7",
+        discovery: Discovery::Lettuce,
     },
     DriverDefaults {
         name: "stackexchange-redis-3",
@@ -115,6 +125,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 0,
         reconnect: "at-once",
+        discovery: Discovery::AtConnect,
     },
 ];
 
@@ -122,6 +133,11 @@ impl DriverDefaults {
     /// The driver of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         DRIVERS.iter().find(|driver| driver.name == name)
+    }
+
+    /// The manner in which it finds a master.
+    pub(crate) fn discovery(&self) -> Discovery {
+        self.discovery
     }
 
     /// Describes in words how it behaves if nobody sets anything.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::drivers::{DRIVER, DRIVERS, DriverDefaults};
 use super::facts::Facts;
 use super::switch::{Kind, Most, NONE, Ratio, Switch, SwitchError, Switches, Unfit, Value};
+use crate::connection::discovery::Discovery;
 
 /// A choice among words, each with what it means.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -157,6 +158,11 @@ impl Form<'_> {
             ..switch(DRIVER, "the driver of the connections, whose defaults the lock takes", None, None)
         };
         self.ask(DRIVER, asked, |value| DriverDefaults::named(Some(value)));
+    }
+
+    /// How the driver that was chosen finds a master.
+    pub(crate) fn discovery(&self) -> Discovery {
+        self.driver.map(DriverDefaults::discovery).unwrap_or_default()
     }
 
     /// A timeout of which there is none if nobody names one, or for the word `none`.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use super::discovery::Finder;
 use super::transport::Transport;
 use crate::env::{Env, NodeName, Task};
 
@@ -38,7 +39,12 @@ impl<E: Env> Drop for Running<E> {
 
 impl<E: Env> Driver<E> {
     /// Starts to connect.
-    pub(crate) fn start(env: &E, node: &NodeName, transport: Transport) -> Self {
+    pub(super) fn start(
+        env: &E,
+        node: &NodeName,
+        transport: Transport,
+        finder: Option<Finder<E>>,
+    ) -> Self {
         let shared = Shared(Arc::new(Mutex::new(State {
             open: None,
             opened: 0,
@@ -46,7 +52,11 @@ impl<E: Env> Driver<E> {
             waiting: Vec::new(),
             task: None,
         })));
-        let task = env.spawn(keep_connected(env.clone(), node.clone(), transport, shared.clone()));
+        let target = match finder {
+            Some(finder) => Target::Master(finder),
+            None => Target::Node(node.clone()),
+        };
+        let task = env.spawn(keep_connected(env.clone(), target, transport, shared.clone()));
         Self(Arc::new(Running { shared, task }))
     }
 
@@ -82,12 +92,36 @@ impl<E: Env> Driver<E> {
     }
 }
 
-async fn keep_connected<E: Env>(env: E, node: NodeName, transport: Transport, shared: Shared<E::Conn>) {
+/// What a driver connects to.
+enum Target<E: Env> {
+    Node(NodeName),
+    /// Whichever node is the master then.
+    Master(Finder<E>),
+}
+
+impl<E: Env> Target<E> {
+    /// Connects, if that works within the limit. To ask for a master takes the time that it takes.
+    async fn connect(&mut self, env: &E, limit: Duration) -> Option<E::Conn> {
+        match self {
+            Self::Node(node) => {
+                let until = env.monotonic().await.saturating_add(limit);
+                env.race(env.connect(node), until).await.ok()?.ok()
+            }
+            Self::Master(finder) => finder.dial(env, Some(limit)).await.ok(),
+        }
+    }
+}
+
+async fn keep_connected<E: Env>(
+    env: E,
+    mut target: Target<E>,
+    transport: Transport,
+    shared: Shared<E::Conn>,
+) {
     let mut failures: u32 = 0;
     loop {
         let limit = transport.connect_timeout.unwrap_or(CONNECT_LIMIT);
-        let limit = env.monotonic().await.saturating_add(limit);
-        if let Ok(Ok(conn)) = env.race(env.connect(&node), limit).await {
+        if let Some(conn) = target.connect(&env, limit).await {
             failures = 0;
             shared.change(|state| {
                 state.open = Some(conn.clone());

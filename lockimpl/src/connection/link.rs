@@ -6,11 +6,13 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 
+use super::discovery::{Discovery, Finder};
 use super::driver::Driver;
 use super::request::Request;
-use super::transport::{Dialing, Transport};
+use super::transport::{Dialing, Reconnect, Transport};
 use super::tries::{Tries, sleep};
 use super::wire::{NoReply, Wire, deadline_after, run_until};
 use crate::config::{Choice, Form};
@@ -95,23 +97,37 @@ pub(crate) struct Link<E: Env> {
     transport: Transport,
     /// The driver that connects, if not the requests themselves.
     driver: Option<Driver<E>>,
+    /// Whoever looks for the node, if it is a master that has to be asked for and no driver connects.
+    finder: Option<Box<Finder<E>>>,
 }
 
 impl<E: Env> Link<E> {
     pub(crate) fn new(node: NodeName, timeout: Option<Duration>, on_timeout: OnTimeout) -> Self {
-        Self { node, timeout, on_timeout, conn: None, transport: Transport::default(), driver: None }
+        let transport = Transport::default();
+        Self { node, timeout, on_timeout, conn: None, transport, driver: None, finder: None }
     }
 
     /// The same through such a driver. One that connects beside its requests begins now.
     pub(crate) fn with_transport(self, env: &E, transport: Transport) -> Self {
-        let driver = transport.reconnect.is_beside().then(|| Driver::start(env, &self.node, transport));
-        Self { transport, driver, ..self }
+        let asks = (transport.discovery, self.timeout);
+        let finder = self.node.group().map(|group| Finder::new(env, &self.node, group, asks));
+        if transport.reconnect.is_beside() {
+            let driver = Some(Driver::start(env, &self.node, transport, finder));
+            return Self { transport, driver, ..self };
+        }
+        // redis-py connects anew for each Sentinel, and sends a command to a master once.
+        let is_redis_py = matches!(transport.discovery, Discovery::RedisPy5 | Discovery::RedisPy8);
+        let transport = match is_redis_py && finder.is_some() {
+            true => Transport { retries: 0, reconnect: Reconnect::AtOnce, ..transport },
+            false => transport,
+        };
+        Self { transport, finder: finder.map(Box::new), ..self }
     }
 
     /// Another way to the same node, over the same connection as long as that lasts: for a request that others do not
     /// wait for.
     pub(crate) fn twin(&self) -> Self {
-        let Self { node, timeout, on_timeout, conn, transport, driver } = self;
+        let Self { node, timeout, on_timeout, conn, transport, driver, finder } = self;
         let (conn, driver) = (conn.clone(), driver.clone());
         Self {
             node: node.clone(),
@@ -120,7 +136,13 @@ impl<E: Env> Link<E> {
             conn,
             transport: *transport,
             driver,
+            finder: finder.as_ref().map(|finder| Box::new(finder.twin())),
         }
+    }
+
+    /// Ends its connection.
+    pub(super) fn disconnect(&mut self) {
+        self.conn = None;
     }
 
     /// The node at its other end.
@@ -184,7 +206,7 @@ impl<E: Env> Link<E> {
         let mut tries = Tries::to_connect(self.transport, dialing);
         loop {
             let deadline = deadline_after(env, self.transport.connect_timeout.or(self.timeout)).await;
-            match (connect(env, &self.node, deadline).await, dialing) {
+            match (self.dial(env, deadline).await, dialing) {
                 (Ok(conn), _) => {
                     self.conn = Some(conn);
                     return Ok(());
@@ -242,21 +264,34 @@ impl<E: Env> Link<E> {
 
     /// The connection, opened if there is none.
     async fn open<'a>(&'a mut self, env: &'a E, served_in: Duration) -> Result<Wire<'a, E>, Failure> {
+        self.leave_ended(env);
         let timeout = self.timeout.map(|timeout| timeout.saturating_add(served_in));
         let mut deadline = deadline_after(env, timeout).await;
-        let conn = match &mut self.conn {
-            Some(conn) => conn,
-            unopened => {
-                let limit = self.transport.connect_timeout;
-                let until = if limit.is_some() { deadline_after(env, limit).await } else { deadline };
-                let conn = connect(env, &self.node, until).await?;
-                if limit.is_some() {
-                    deadline = deadline_after(env, timeout).await;
-                }
-                unopened.insert(conn)
+        if self.conn.is_none() {
+            let limit = self.transport.connect_timeout;
+            let until = if limit.is_some() { deadline_after(env, limit).await } else { deadline };
+            self.conn = Some(self.dial(env, until).await?);
+            if limit.is_some() {
+                deadline = deadline_after(env, timeout).await;
             }
-        };
+        }
+        let conn = self.conn.as_mut().ok_or_else(|| Failure::Unsent(NO_CONNECTION.into()))?;
         Ok(Wire::new(env, conn, timeout, deadline))
+    }
+
+    /// Connects to the node, or to the one that is the master now.
+    async fn dial(&mut self, env: &E, deadline: Option<MonotonicTime>) -> Result<E::Conn, Unopened> {
+        let Some(finder) = &mut self.finder else { return connect(env, &self.node, deadline).await };
+        finder.dial(env, self.transport.connect_timeout.or(self.timeout)).await
+    }
+
+    /// Forgets a connection that has ended while nobody used it, for a driver that looks.
+    fn leave_ended(&mut self, env: &E) {
+        let looks = self.finder.as_ref().is_some_and(|finder| finder.discovery().sees_idle_end());
+        let conn = self.conn.as_ref().filter(|_| looks);
+        if conn.is_some_and(|conn| env.wait_closed(conn).now_or_never().is_some()) {
+            self.conn = None;
+        }
     }
 
     /// Decides what a missing or bad reply means for the request and for the connection.
@@ -269,7 +304,13 @@ impl<E: Env> Link<E> {
                 Failure::Lost(Doubt::Timeout)
             }
             NoReply::Error(error) => match error_reply(&error) {
-                Some(reply) => Failure::ErrorReply(reply),
+                Some(reply) => {
+                    let ends = |finder: &Finder<E>| finder.discovery().minds_readonly();
+                    if reply.code == "READONLY" && self.finder.as_deref().is_some_and(ends) {
+                        self.conn = None;
+                    }
+                    Failure::ErrorReply(reply)
+                }
                 None => {
                     self.conn = None;
                     Failure::Lost(Doubt::ConnectionLost(error.to_string()))
@@ -280,7 +321,7 @@ impl<E: Env> Link<E> {
 }
 
 /// A connection that was not opened.
-enum Unopened {
+pub(super) enum Unopened {
     /// Not in time.
     Late,
     /// It was refused, or ended.
@@ -296,7 +337,7 @@ impl From<Unopened> for Failure {
     }
 }
 
-async fn connect<E: Env>(
+pub(super) async fn connect<E: Env>(
     env: &E,
     node: &NodeName,
     deadline: Option<MonotonicTime>,

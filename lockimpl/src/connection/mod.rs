@@ -13,12 +13,14 @@
 //! | `transport` | how often a driver sends again and connects anew: the switches |
 //! | `tries` | how often one request is tried, and when |
 //! | `driver` | a driver that keeps a connection open beside its requests |
+//! | `discovery` | the Sentinels that a driver asks for the master, and how |
 //! | `subscription` | a second connection, on which the node speaks by itself |
 //! | `plain_node` | a node and plain commands, for the locks that came before `SET … NX PX` |
 //!
 //! Whom to ask, and what to make of the answers, is the locks' to say.
 
 pub(crate) mod cached_script;
+pub(crate) mod discovery;
 mod driver;
 pub(crate) mod extension_scripts;
 pub(crate) mod link;

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use super::discovery::Discovery;
 use crate::config::{Choice, Form};
 use crate::env::Env;
 use crate::env::jitter::up_to;
@@ -22,6 +23,8 @@ pub struct Transport {
     pub reconnect: Reconnect,
     /// The time that connecting may take. Default none: the time of the first command on a connection includes it.
     pub connect_timeout: Option<Duration>,
+    /// How it finds a master that has to be asked for. A switch of no lock: it follows the driver.
+    pub discovery: Discovery,
 }
 
 /// When a driver opens a connection anew.
@@ -89,7 +92,7 @@ impl Transport {
             "when the driver connects anew: for a request at once, or as that driver does",
         );
         form.needs("transport_retries");
-        Self { retries: u32::try_from(retries).unwrap_or(u32::MAX), reconnect, connect_timeout }
+        Self { retries: u32::try_from(retries).unwrap_or(u32::MAX), reconnect, connect_timeout, discovery: form.discovery() }
     }
 }
 

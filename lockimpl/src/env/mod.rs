@@ -44,24 +44,51 @@ pub use redis_config::{
     CONNECT_LIMIT, RESPONSE_LIMIT, connection_config, connection_info, default_config, listening_config,
     listening_info,
 };
+use crate::connection::discovery::Discovery;
 pub use times::{BootTime, Deadline, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;
 
 /// The name of a node. What it means is the environment's business: a host of the simulated world,
 /// a `redis://` address on a real machine.
+///
+/// It can also be the name of a master that has to be asked for, see [`NodeName::of_master`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeName(Arc<str>);
+pub struct NodeName {
+    name: Arc<str>,
+    group: Option<Arc<Group>>,
+}
+
+/// Nodes of which one is the master, and those who know which.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    /// The nodes, the first master first.
+    pub nodes: Vec<NodeName>,
+    /// The Sentinels, in the order in which a driver is told of them.
+    pub sentinels: Vec<NodeName>,
+    /// How the master is found; `None`: as the driver of the lock does.
+    pub discovery: Option<Discovery>,
+}
 
 impl NodeName {
     /// Names a node.
     pub fn new(name: &str) -> Self {
-        Self(name.into())
+        Self { name: name.into(), group: None }
+    }
+
+    /// Names the master of a group, as Sentinels know it: whichever node that is when somebody connects.
+    pub fn of_master(name: &str, group: Group) -> Self {
+        Self { name: name.into(), group: Some(Arc::new(group)) }
     }
 
     /// The name as given.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// The group whose master it is, if it is not a node by itself.
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_deref()
     }
 }
 
@@ -73,7 +100,7 @@ impl From<&str> for NodeName {
 
 impl fmt::Display for NodeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 

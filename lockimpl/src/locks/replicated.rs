@@ -129,8 +129,11 @@ pub(crate) struct Masters<E: Env> {
 
 impl<E: Env> Masters<E> {
     /// The master is one of these nodes, and has to be asked for.
+    ///
+    /// One that is the master of a group is not looked for here: its link does that.
     pub(crate) fn new(links: Vec<Link<E>>) -> Self {
-        Self { links, alone: false, master: None, look_from: 0 }
+        let alone = matches!(&links[..], [link] if link.node().group().is_some());
+        Self { links, alone, master: alone.then_some(0), look_from: 0 }
     }
 
     /// The node that there is, whatever it says that it is.

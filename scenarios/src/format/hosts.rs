@@ -15,6 +15,7 @@ use super::key::{Key, words_of};
 use super::lock::Chosen;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
+use super::sentinels;
 use crate::model::fault::Names;
 use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, NodeVersion, NodesSetup, Persistence, RestartClock, Role,
@@ -88,6 +89,7 @@ impl Hosts {
         for field in node_names(root)? {
             hosts.add(&field, Role::Node)?;
         }
+        sentinels::add_hosts(root, &mut hosts)?;
         hosts.push(RESOURCE, Role::Resource);
         hosts.read_clients(clients)?;
         hosts.read_clocks(root)?;
@@ -135,7 +137,7 @@ impl Hosts {
         }
     }
 
-    fn add(&mut self, field: &Field<'_>, role: Role) -> Result<()> {
+    pub(super) fn add(&mut self, field: &Field<'_>, role: Role) -> Result<()> {
         let name = field.text()?;
         let well_formed = name.starts_with(|letter: char| letter.is_ascii_alphabetic())
             && name.len() <= 32
@@ -162,7 +164,7 @@ impl Hosts {
         Ok(())
     }
 
-    fn push(&mut self, name: &str, role: Role) {
+    pub(super) fn push(&mut self, name: &str, role: Role) {
         self.plans.push(HostSetup { name: name.to_owned(), role, wall_offset_ns: 0, drift: RatePpb(0) });
     }
 
@@ -219,7 +221,7 @@ impl Hosts {
         match self.role(host) {
             Role::Thread(_) => true,
             Role::Client => !self.plans.iter().any(|other| other.role == Role::Thread(host)),
-            Role::Node | Role::Resource => false,
+            Role::Node | Role::Sentinel | Role::Resource => false,
         }
     }
 
@@ -297,7 +299,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     let count = hosts.hosts_of_role(Role::Node).len();
     let name = lock.descriptor.name;
     match (lock.descriptor.nodes, master) {
-        (Nodes::One, _) if count != 1 => {
+        (Nodes::One, None) if count != 1 => {
             let cause = format!("the `{name}` lock runs on one node, and there are {count}");
             return Err(nodes.problem(cause, lock.way_to_several_nodes()));
         }
@@ -313,7 +315,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
             let hint = format!("add `master = \"{first}\"` to `[nodes]`: the other nodes replicate it");
             return Err(nodes.problem(cause, hint));
         }
-        (Nodes::One | Nodes::Independent, Some(_)) => {
+        (Nodes::Independent, Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
             let others = lock.running_on(|nodes| nodes == Nodes::Replicated);
             let hint = format!("remove `master`, or use the {others} lock");

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `problem` |
-//! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network` |
+//! | one part of a scenario each | `hosts`, `sentinels`, `lock`, `resource`, `clients`, `program`, `network` |
 //! | faults, and what only some of them can be wrong about | `fault`, `role_changes`, `requests` |
 //! | the moments faults wait for, and whether they can come | `when`, `reachable` |
 //! | random faults, and what they bring | `weather`, `attached_fault` |
@@ -31,6 +31,7 @@ mod requests;
 mod resource;
 mod role_changes;
 pub mod section;
+mod sentinels;
 mod source;
 pub mod synonyms;
 pub(crate) mod syntax;

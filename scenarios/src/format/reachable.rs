@@ -123,10 +123,11 @@ impl Setting<'_> {
     /// True if the two ever have a connection. A node has one with itself once its operator is told of a failover or a
     /// flush, who types into it over its own network. Such an order need not be in the file: weather may draw it.
     fn talk(&self, one: HostIndex, other: HostIndex) -> bool {
-        use Role::{Client, Node, Resource, Thread};
+        use Role::{Client, Node, Resource, Sentinel, Thread};
         match (self.hosts.role(one), self.hosts.role(other)) {
             (Client | Thread(_), Node | Resource) | (Node | Resource, Client | Thread(_)) => true,
             (Node, Node) => self.master.is_some() || one == other,
+            (Client | Thread(_) | Node | Sentinel, Sentinel) | (Sentinel, Client | Thread(_) | Node) => true,
             (Client | Thread(_), Client | Thread(_)) | (Resource, _) | (_, Resource) => false,
         }
     }

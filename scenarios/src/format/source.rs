@@ -16,14 +16,14 @@ use super::program::Things;
 use super::reachable::Setting;
 use super::section::{Field, Section};
 use super::tree::{Item, ItemValue};
-use super::{clients, fault, hosts, network, resource, synonyms, weather, when};
+use super::{clients, fault, hosts, network, resource, sentinels, synonyms, weather, when};
 use crate::Seed;
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::Fault;
 use crate::model::scenario::{ClientSetup, Expected, Limits, Scenario};
 
 const KEYS: &[&str] = &[
-    "id", "claim", "source", "story", "seed", "expect", "lock", "nodes", "network", "clocks", "resource",
+    "id", "claim", "source", "story", "seed", "expect", "lock", "nodes", "sentinels", "network", "clocks", "resource",
     "clients", "faults", "weather", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
@@ -272,6 +272,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         source.in_plan,
     )?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
+    let sentinels = sentinels::read_sentinels(&root, &hosts, &lock, nodes.master)?;
     let resource = resource::read_resource(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
     let things = Things { chosen: &lock, locks: &lock.setup.names, objects: &resource.objects };
@@ -306,6 +307,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         hosts: hosts.plans,
         lock: lock.setup,
         nodes,
+        sentinels,
         resource,
         clients,
         link,

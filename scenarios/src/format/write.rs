@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::hosts::OTHERS;
 use super::table::{NOTHING, put};
 use super::units::law_value;
-use super::{fault, lock, program, resource, weather};
+use super::{fault, lock, program, resource, sentinels, weather};
 use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodeVersion, NodesSetup, OnLostLock,
     Persistence, RestartClock, Role, Scenario,
@@ -37,6 +37,9 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     put(&mut file, "expect", expect.iter().map(expected).collect::<Table>());
     put(&mut file, "lock", lock::write(&scenario.lock));
     put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
+    if let Some(setup) = &scenario.sentinels {
+        put(&mut file, "sentinels", sentinels::write(setup, scenario));
+    }
     put(&mut file, "network", network(scenario));
     put(&mut file, "clocks", clocks(&scenario.hosts));
     put(&mut file, "resource", resource::write(scenario));

@@ -26,6 +26,7 @@ pub struct Cast {
     ranks: Vec<usize>,
     clients: Vec<HostIndex>,
     nodes: Vec<HostIndex>,
+    sentinels: Vec<HostIndex>,
     by_name: BTreeMap<String, HostIndex>,
 }
 
@@ -38,6 +39,8 @@ pub enum Member {
     Process,
     /// A node, by its number among nodes.
     Node(NodeId),
+    /// A Sentinel, by its number among Sentinels.
+    Sentinel(u32),
     /// The resource, of which there is one.
     Resource,
 }
@@ -48,7 +51,7 @@ impl Cast {
         let hosts: Vec<(&str, Role)> = hosts.into_iter().collect();
         let machine = |(place, (_, role)): (usize, &(&str, Role))| match role {
             Role::Thread(of) => *of,
-            Role::Node | Role::Resource | Role::Client => HostIndex(place),
+            Role::Node | Role::Sentinel | Role::Resource | Role::Client => HostIndex(place),
         };
         let machines: Vec<HostIndex> = hosts.iter().enumerate().map(machine).collect();
         let all = || (0..hosts.len()).map(HostIndex);
@@ -69,6 +72,7 @@ impl Cast {
             ranks,
             clients: Vec::new(),
             nodes: Vec::new(),
+            sentinels: Vec::new(),
             by_name: BTreeMap::new(),
         };
         for ((name, role), host) in hosts.into_iter().zip((0..).map(HostIndex)) {
@@ -80,6 +84,7 @@ impl Cast {
                 Role::Client if has_threads[host.0] => Member::Process,
                 Role::Client | Role::Thread(_) => Member::Client(ClientId(next(&mut cast.clients))),
                 Role::Node => Member::Node(NodeId(next(&mut cast.nodes))),
+                Role::Sentinel => Member::Sentinel(next(&mut cast.sentinels)),
                 Role::Resource => Member::Resource,
             };
             cast.members.push((name.to_owned(), member));
@@ -141,6 +146,11 @@ impl Cast {
     /// The nodes, in the scenario's order.
     pub fn nodes(&self) -> impl Iterator<Item = HostIndex> {
         self.nodes.iter().copied()
+    }
+
+    /// The Sentinels, in the scenario's order.
+    pub fn sentinels(&self) -> impl Iterator<Item = HostIndex> {
+        self.sentinels.iter().copied()
     }
 
     /// The host of a client of the history; a thread's is itself, and not its machine.

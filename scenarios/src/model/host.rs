@@ -30,6 +30,8 @@ pub struct HostSetup {
 pub enum Role {
     /// Runs Redis.
     Node,
+    /// Runs a Sentinel, which watches the nodes.
+    Sentinel,
     /// Guards the data the lock protects.
     Resource,
     /// Runs lock code: one client, or a process of several, which are threads.
@@ -44,6 +46,7 @@ impl Role {
     pub fn as_str(self) -> &'static str {
         match self {
             Role::Node => "node",
+            Role::Sentinel => "sentinel",
             Role::Resource => "resource",
             Role::Client => "client",
             Role::Thread(_) => "thread",

@@ -10,5 +10,6 @@ pub mod cast;
 pub mod fault;
 pub mod host;
 pub mod scenario;
+pub mod sentinels;
 pub mod weather;
 pub mod when;

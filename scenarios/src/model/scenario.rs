@@ -18,6 +18,7 @@ pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
 use super::cast::Cast;
 use super::fault::Fault;
+use super::sentinels::SentinelsSetup;
 pub use super::host::{HostIndex, HostSetup, Role};
 use super::weather::Weather;
 use super::when::When;
@@ -44,13 +45,15 @@ pub struct Scenario {
     pub sets: Vec<String>,
     /// What it should show. A predicate that is not named is reported and not compared.
     pub expect: BTreeMap<Predicate, Expected>,
-    /// All hosts: nodes first, then the resource, then clients, and each process before its threads. An index into this
+    /// All hosts: nodes first, then Sentinels, the resource and clients, and each process before its threads. An index into this
     /// list is a [`HostIndex`].
     pub hosts: Vec<HostSetup>,
     /// The lock under test.
     pub lock: LockSetup,
     /// How the Redis nodes are set up.
     pub nodes: NodesSetup,
+    /// The Sentinels that watch them, if there are any.
+    pub sentinels: Option<SentinelsSetup>,
     /// What the lock protects.
     pub resource: ResourceSetup,
     /// What each client does.
@@ -77,7 +80,7 @@ impl Scenario {
     pub fn process_of(&self, host: HostIndex) -> Option<HostIndex> {
         match self.hosts.get(host.0)?.role {
             Role::Thread(process) => Some(process),
-            Role::Node | Role::Resource | Role::Client => None,
+            Role::Node | Role::Sentinel | Role::Resource | Role::Client => None,
         }
     }
 

@@ -4,6 +4,7 @@
 //!
 //! Decision: "A verdict that the scenario does not state leaves the exit status unchanged" (docs/decisions/locks.md).
 
+mod announcement;
 mod hit;
 mod leases;
 mod replay;
@@ -17,6 +18,7 @@ use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
 use doublehold_text::clean;
+pub use announcement::{Announcement, FailoverSteps};
 pub use hit::{Hit, StruckAt};
 pub use leases::{KeyLease, LeasedKey, Leases, SentRequest, StatedDeadline};
 pub use replay::{Compared, Replay};
@@ -66,6 +68,8 @@ pub struct Report {
     pub trace_hash: TraceHash,
     /// How it compares with the plan's run, if this is the replay of a plan.
     pub replays: Option<Replay>,
+    /// What Sentinels announced, in the order in which they did.
+    pub announcements: Vec<Announcement>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.

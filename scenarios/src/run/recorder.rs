@@ -9,6 +9,7 @@
 
 mod account;
 mod acting;
+mod announcements;
 mod entries;
 mod panics;
 mod watches;
@@ -25,7 +26,7 @@ use self::account::Account;
 use self::entries::{Entries, Entry};
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
-use crate::report::{KeyOrigin, KeySpan, Leases};
+use crate::report::{Announcement, KeyOrigin, KeySpan, Leases};
 use crate::run::client::stage::Witness;
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
@@ -61,6 +62,7 @@ struct Record {
     extends: BTreeMap<CallId, Vec<TrueNs>>,
     /// The place in its client's program of the step at which each call was given up.
     gave_up_at: BTreeMap<CallId, usize>,
+    announcements: Vec<Announcement>,
     notes: Vec<String>,
     /// What the code under test said when it panicked.
     panicked: Option<String>,
@@ -86,6 +88,7 @@ pub(crate) struct Recorded {
     pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
     pub(crate) extends: BTreeMap<CallId, Vec<TrueNs>>,
     pub(crate) gave_up_at: BTreeMap<CallId, usize>,
+    pub(crate) announcements: Vec<Announcement>,
     pub(crate) notes: Vec<String>,
     pub(crate) panicked: Option<String>,
     pub(crate) needs_timers: bool,
@@ -107,6 +110,7 @@ impl Recorder {
             votes: BTreeMap::new(),
             extends: BTreeMap::new(),
             gave_up_at: BTreeMap::new(),
+            announcements: Vec::new(),
             notes: Vec::new(),
             panicked: None,
             needs_timers: false,
@@ -302,6 +306,7 @@ impl Recorder {
             votes: std::mem::take(&mut record.votes),
             extends: std::mem::take(&mut record.extends),
             gave_up_at: std::mem::take(&mut record.gave_up_at),
+            announcements: std::mem::take(&mut record.announcements),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
             needs_timers: record.needs_timers,

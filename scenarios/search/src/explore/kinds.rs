@@ -195,7 +195,7 @@ impl Setting {
         peers.extend(of(Role::Client).map(|client| (client, served.clone())));
         let process = |host: &HostSetup| match host.role {
             Role::Thread(process) => Some((host.name.clone(), scenario.hosts[process.0].name.clone())),
-            Role::Node | Role::Resource | Role::Client => None,
+            Role::Node | Role::Sentinel | Role::Resource | Role::Client => None,
         };
         let processes = scenario.hosts.iter().filter_map(process);
         let replicas = nodes.iter().filter(|node| master.as_ref().is_some_and(|master| master != *node));

@@ -123,7 +123,7 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
             Role::Client | Role::Thread(_) if programs != 1 => {
                 return Err(PrepareError::NotOneProgram { host: setup.name.clone(), programs });
             }
-            Role::Node | Role::Resource | Role::Client | Role::Thread(_) => {}
+            Role::Node | Role::Sentinel | Role::Resource | Role::Client | Role::Thread(_) => {}
         }
     }
     let is = |host: HostIndex, what, role, wanted| match scenario.hosts.get(host.0) {

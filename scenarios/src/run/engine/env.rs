@@ -19,6 +19,7 @@ use doublehold_lockimpl::{
     listening_info,
 };
 use doublehold_sim::{BoxFuture, Host, SimStream};
+use doublehold_sim_sentinel::SENTINEL_PORT;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
@@ -26,7 +27,7 @@ use super::calls::{CallConnection, CallStream, Ended};
 use super::drivers::Drivers;
 use super::threads::{AsThread, Starts};
 use super::tokio_timers::Fired;
-use crate::model::cast::Cast;
+use crate::model::cast::{Cast, Member};
 use crate::run::Driver;
 use crate::run::client::panic_guard::PanicGuard;
 use crate::run::client::stage::Stage;
@@ -88,6 +89,13 @@ impl SimEnv {
     /// The same, in a run in which tokio's timers may fire.
     pub(in crate::run) fn with_fired(self, fired: Fired) -> SimEnv {
         SimEnv { fired, ..self }
+    }
+
+    /// The port that whatever runs on this host listens on.
+    fn port_of(&self, node: &NodeName) -> u16 {
+        let host = self.cast.host(node.as_str());
+        let is_sentinel = host.is_ok_and(|host| matches!(self.cast.member(host), Member::Sentinel(_)));
+        if is_sentinel { SENTINEL_PORT } else { REDIS_PORT }
     }
 
     /// The same process as another of its threads sees it.
@@ -235,7 +243,7 @@ impl Env for SimEnv {
     }
 
     async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
-        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let stream = self.stream(node.as_str(), self.port_of(node)).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
             let lean = LeanConnection::new_recorded(stream, self.host.clone(), self.client, recorder);
@@ -250,7 +258,7 @@ impl Env for SimEnv {
     }
 
     async fn listen(&self, node: &NodeName) -> redis::RedisResult<(Connection, Pushes)> {
-        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let stream = self.stream(node.as_str(), self.port_of(node)).await?;
         let stream = CallStream::new_unlabelled(stream, self.recorder.clone(), self.client);
         let (sender, pushes) = Pushes::channel();
         let config = listening_config(sender);

@@ -257,7 +257,7 @@ impl PreparedSim {
 
     fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { executed: Executed { run, recorder, recorded, .. }, verdicts } = done;
-        let Recorded { history, votes, extends, gave_up_at, mut notes, panicked, needs_timers: _ } = recorded;
+        let Recorded { history, votes, extends, gave_up_at, announcements, mut notes, panicked, .. } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),
@@ -277,6 +277,7 @@ impl PreparedSim {
             messages: run.messages,
             trace_hash: TraceHash(run.hash.0),
             replays: None,
+            announcements,
             notes,
             panicked,
         }

@@ -118,7 +118,7 @@ fn who_is_on(cast: &Cast, host: HostId) -> OnHost {
     match cast.member_of_world(host) {
         Some(Member::Client(client)) => OnHost::Client(client),
         Some(Member::Process) => OnHost::Thread,
-        Some(Member::Node(_) | Member::Resource) | None => OnHost::Nobody,
+        Some(Member::Node(_) | Member::Sentinel(_) | Member::Resource) | None => OnHost::Nobody,
     }
 }
 

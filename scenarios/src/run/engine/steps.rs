@@ -66,7 +66,7 @@ fn file_event(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -
                         node: Some(name(at)),
                     })?
                 }
-                Member::Resource => return None,
+                Member::Sentinel(_) | Member::Resource => return None,
             }
         }
         _ => return None,

@@ -10,9 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::{ClientId, NodeId};
-use doublehold_lockimpl::{LockKind, NodeName};
+use doublehold_lockimpl::{Group, LockKind, NodeName, Nodes};
 use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
+use doublehold_sim_sentinel::{
+    Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host,
+};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
@@ -25,6 +28,7 @@ use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, LinkSetup, NodeVersion, Persistence, ResourceSetup, RestartClock,
     Role, Scenario,
 };
+use crate::model::sentinels::Knowledge;
 use crate::run::Driver;
 use crate::run::client::program::{Job, Program};
 use crate::run::client::resource::Store;
@@ -47,6 +51,7 @@ pub(in crate::run) struct Hosts {
 /// What runs on a host.
 enum Process {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
+    Sentinel(Box<SentinelConfig>),
     Resource(ResourceSetup),
     Client { client: ClientId, program: Arc<Program<SimEnv>> },
     Threads(Vec<(ClientId, Arc<Program<SimEnv>>)>),
@@ -93,6 +98,7 @@ impl Hosts {
                 Process::Node { node, config, command_time } => {
                     (spec, self.node(*node, config, command_time, recorder))
                 }
+                Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),
                 Process::Client { client, program } => {
                     let job = Arc::new(Job::new(program.clone(), recorder.clone()));
@@ -146,6 +152,20 @@ impl Hosts {
         })
     }
 
+    fn sentinel(&self, index: HostIndex, config: &SentinelConfig, recorder: Recorder) -> Boot {
+        let (names, config) = (self.names.clone(), config.clone());
+        Rc::new(move |host: Host| {
+            let listener = Arc::new(SentinelListener { sentinel: index, recorder: recorder.clone() });
+            let running = run_on_host(host.clone(), names.clone(), config.clone(), Some(listener));
+            let recorder = recorder.clone();
+            Box::pin(async move {
+                if let Err(error) = running.await {
+                    recorder.inconclusive(format!("{} does not run: {error}", host.name()));
+                }
+            })
+        })
+    }
+
     fn resource(&self, setup: &ResourceSetup, recorder: Recorder) -> Boot {
         let (cast, store) = (self.cast.clone(), Store::new(setup));
         Rc::new(move |host| Box::pin(serve_resource(host, cast.clone(), store.clone(), recorder.clone())))
@@ -184,6 +204,8 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
     let spec = HostSpec { wall, rate: host.drift, ..HostSpec::new(&host.name) };
     match host.role {
         Role::Node => HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec },
+        // It waits for its disk before it says anything: here its disk takes no time.
+        Role::Sentinel => HostSpec { fsync_time: DelayLaw::Fixed(Duration::ZERO), ..spec },
         Role::Resource | Role::Client | Role::Thread(_) => spec,
     }
 }
@@ -196,12 +218,13 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
             config: Box::new(node_config(scenario, kind, index)),
             command_time: scenario.nodes.command_time_of(index).clone(),
         },
+        Member::Sentinel(_) => Process::Sentinel(Box::new(sentinel_config(scenario, index))),
         Member::Resource => Process::Resource(scenario.resource.clone()),
         Member::Client(client) => Process::Client { client, program: of(index, client) },
         Member::Process => {
             let client = |thread| match cast.member(thread) {
                 Member::Client(client) => Some((client, of(thread, client))),
-                Member::Process | Member::Node(_) | Member::Resource => None,
+                Member::Process | Member::Node(_) | Member::Sentinel(_) | Member::Resource => None,
             };
             Process::Threads(cast.threads(index).filter_map(client).collect())
         }
@@ -237,7 +260,62 @@ fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: Hos
         ..CoreConfig::default()
     };
     let snapshot_interval = scenario.nodes.snapshot_interval;
-    NodeConfig { core, persistence, snapshot_interval, replica_of, ..NodeConfig::default() }
+    // Sentinels learn of replicas by the addresses that their master lists, and hosts have names here.
+    let announced_address = scenario.sentinels.as_ref().map(|_| scenario.hosts[index.0].name.clone());
+    NodeConfig {
+        core,
+        persistence,
+        snapshot_interval,
+        replica_of,
+        announced_address,
+        ..NodeConfig::default()
+    }
+}
+
+/// The name by which Sentinels and clients know the master.
+const MASTER_NAME: &str = "mymaster";
+
+fn sentinel_config(scenario: &Scenario, index: HostIndex) -> SentinelConfig {
+    let setup = scenario.sentinels.as_ref().expect("there are no Sentinels without their table");
+    let master = scenario.nodes.master.expect("Sentinels watch a master, which was checked");
+    let name = |host: HostIndex| scenario.hosts[host.0].name.as_str();
+    let of_role = |role: Role| {
+        let hosts = scenario.hosts.iter().zip((0..).map(HostIndex));
+        hosts.filter(move |(host, _)| host.role == role).map(|(_, index)| index)
+    };
+    let own = |host: HostIndex| Address::new(name(host), SENTINEL_PORT);
+    let run_id = |host: HostIndex| format!("{:040x}", host.0 + 1);
+    let mut config = SentinelConfig::new(own(index), Address::new(name(master), REDIS_PORT));
+    config.master_name = MASTER_NAME.to_owned();
+    config.quorum = setup.quorum;
+    config.down_after = setup.down_after;
+    config.failover_timeout = setup.failover_timeout;
+    config.parallel_syncs = setup.parallel_syncs;
+    config.id = Some(run_id(index));
+    if setup.knowledge == Knowledge::All {
+        let replicas = of_role(Role::Node).filter(|node| *node != master);
+        config.known_replicas = replicas.map(|node| Address::new(name(node), REDIS_PORT)).collect();
+        config.known_sentinels =
+            of_role(Role::Sentinel).map(|other| (own(other), run_id(other))).collect();
+    }
+    config
+}
+
+/// The nodes that a client's lock is told of: each by itself, or the master of them all, whichever that is.
+fn node_names(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>) -> Vec<NodeName> {
+    let of_role = |role: Role| {
+        let hosts = scenario.hosts.iter().filter(move |host| host.role == role);
+        hosts.map(|host| NodeName::new(&host.name)).collect::<Vec<_>>()
+    };
+    let mut nodes = of_role(Role::Node);
+    let Some(master) = scenario.nodes.master else { return nodes };
+    if scenario.sentinels.is_none() && kind.descriptor().nodes == Nodes::Replicated {
+        return nodes;
+    }
+    nodes.sort_by_key(|node| node.as_str() != scenario.hosts[master.0].name);
+    let discovery = scenario.sentinels.as_ref().and_then(|setup| setup.discovery);
+    let group = Group { nodes, sentinels: of_role(Role::Sentinel), discovery };
+    vec![NodeName::of_master(MASTER_NAME, group)]
 }
 
 fn program(
@@ -248,7 +326,7 @@ fn program(
 ) -> Program<SimEnv> {
     let plan = scenario.clients.iter().find(|client| client.host == host);
     let plan = plan.expect("every client has a program, which was checked").clone();
-    let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node);
+    let nodes = node_names(scenario, &kind);
     Program {
         client,
         name: scenario.hosts[host.0].name.clone(),
@@ -257,9 +335,21 @@ fn program(
         objects: scenario.resource.objects.clone(),
         waits: kind.descriptor().facts(&scenario.lock.switches).waits,
         kind,
-        nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
+        nodes,
         resource: scenario.hosts[scenario.resource.host.0].name.clone(),
         is_thread: scenario.process_of(host).is_some(),
+    }
+}
+
+/// Tells the recorder what a Sentinel announces.
+struct SentinelListener {
+    sentinel: HostIndex,
+    recorder: Recorder,
+}
+
+impl Listener for SentinelListener {
+    fn announced(&self, event: &SentinelEvent) {
+        self.recorder.note_announcement(self.sentinel, event.kind, &event.text);
     }
 }
 

@@ -89,7 +89,7 @@ impl Waiter {
         let threads = |name: &String| {
             let is_its = |host: &&HostSetup| match host.role {
                 Role::Thread(process) => scenario.hosts[process.0].name == *name,
-                Role::Node | Role::Resource | Role::Client => false,
+                Role::Node | Role::Sentinel | Role::Resource | Role::Client => false,
             };
             scenario.hosts.iter().filter(is_its).map(|host| host.name.clone()).collect::<Vec<_>>()
         };

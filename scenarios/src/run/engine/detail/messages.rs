@@ -95,7 +95,7 @@ pub(super) fn messages(
                 let phrases = direction.listener.hear(bytes, &objects, &mut scripts);
                 let [from, to] = [from_host, to].map(|host| match cast.member(host) {
                     Member::Process => threads.find_thread(connection, host, bytes, &phrases),
-                    Member::Client(_) | Member::Node(_) | Member::Resource => host,
+                    Member::Client(_) | Member::Node(_) | Member::Sentinel(_) | Member::Resource => host,
                 });
                 messages.push(Message {
                     connection: connection.0,

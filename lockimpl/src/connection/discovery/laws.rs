@@ -1,0 +1,119 @@
+//! What each driver does by default to find a master behind Sentinels, as its source has it.
+//!
+//! | driver | read |
+//! |---|---|
+//! | redis-py 8.1.0, 5.2.1 | sentinel.py (`discover_master`, `SentinelManagedConnection`), connection.py, client.py, on 2026-11-29 |
+//! | ioredis 5.11.1, 6.0.0 | connectors/SentinelConnector/index.js, redis/event_handler.js, Redis.js, on 2026-11-29 |
+//! | Lettuce b0bcdd8 | RedisClient.java (`lookupRedis`, `socketAddressSupplier`), ConnectionWatchdog.java, on 2026-11-29 |
+
+use std::time::Duration;
+
+use super::Discovery;
+use crate::connection::link::{Link, OnTimeout};
+use crate::connection::transport::{Reconnect, Transport};
+use crate::env::{Env, NodeName};
+
+/// The way in which a driver asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    pub(super) question: Question,
+    pub(super) order: Order,
+    pub(super) when_none: WhenNone,
+    /// It keeps its connection to a Sentinel from one question to the next.
+    pub(super) keeps_connection: bool,
+    connect_timeout: Option<Duration>,
+    reply_timeout: Option<Duration>,
+    /// The tries for each Sentinel after the first.
+    retries: u32,
+    reconnect: Reconnect,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// `SENTINEL GET-MASTER-ADDR-BY-NAME`: the address, also of a master that is down.
+    Address,
+    /// `SENTINEL MASTERS`, of which one that is down does not count.
+    Masters,
+    /// `ROLE`, of a node.
+    Role,
+}
+
+/// The order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// From the first; the one that answers changes places with the first.
+    AnsweringFirst,
+    /// On from where the last question ended.
+    Circle,
+    /// From the first that takes a connection, and no other after it.
+    FirstThatConnects,
+}
+
+/// What a driver does where nobody names a master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenNone {
+    /// The command fails.
+    GiveUp,
+    /// It takes the last that was named.
+    LastKnown,
+    /// It asks all of them again: after 10 ms, 20 ms, and so on up to a second.
+    AskAgain,
+}
+
+impl Law {
+    /// That of a driver; `timeout` is how long it waits for a command.
+    pub(super) fn of(discovery: Discovery, timeout: Option<Duration>) -> Self {
+        let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
+        let plain = Self {
+            question: Question::Address,
+            order: Order::AnsweringFirst,
+            when_none: WhenNone::GiveUp,
+            keeps_connection: true,
+            connect_timeout: timeout,
+            reply_timeout: timeout,
+            retries: 0,
+            reconnect: Reconnect::AtOnce,
+        };
+        match discovery {
+            Discovery::Fixed | Discovery::AtConnect => plain,
+            Discovery::AskNodes => Self { question: Question::Role, order: Order::Circle, ..plain },
+            Discovery::RedisPy5 => Self { question: Question::Masters, ..plain },
+            Discovery::RedisPy8 => Self {
+                question: Question::Masters,
+                // `socket_timeout` goes to Sentinels as well, the time to connect does not follow it.
+                connect_timeout: seconds(5),
+                retries: 10,
+                reconnect: Reconnect::RedisPy8,
+                ..plain
+            },
+            Discovery::Ioredis => Self {
+                order: Order::Circle,
+                when_none: WhenNone::AskAgain,
+                keeps_connection: false,
+                connect_timeout: seconds(10),
+                reply_timeout: None,
+                ..plain
+            },
+            Discovery::Lettuce => Self {
+                order: Order::FirstThatConnects,
+                when_none: WhenNone::LastKnown,
+                keeps_connection: false,
+                connect_timeout: seconds(10),
+                reply_timeout: seconds(60),
+                ..plain
+            },
+        }
+    }
+
+    /// The way to one of those who are asked.
+    pub(super) fn link<E: Env>(&self, env: &E, node: NodeName) -> Link<E> {
+        let transport = Transport {
+            retries: self.retries,
+            reconnect: self.reconnect,
+            connect_timeout: self.connect_timeout,
+            discovery: Discovery::Fixed,
+        };
+        Link::new(node, self.reply_timeout, OnTimeout::Reconnect).with_transport(env, transport)
+    }
+}

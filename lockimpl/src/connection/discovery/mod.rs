@@ -1,0 +1,288 @@
+//! The way to a master that somebody has to be asked for: which Sentinels a driver asks, in which order, how patiently,
+//! and what it does where none answers.
+//!
+//! Every driver here asks when it makes a connection, and leaves one that stands as it is: an old master that comes back
+//! goes on serving whoever is still connected. What else ends a connection is in `link` and `driver` beside this.
+//!
+//! Not modelled: handshakes with a Sentinel, and Sentinels that a driver learns of from others.
+
+mod laws;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use redis::aio::ConnectionLike;
+use redis::{Cmd, Value};
+
+use self::laws::{Law, Order, Question, WhenNone};
+use super::link::{Failure, Link, Unopened, connect};
+use super::request::is_master;
+use super::tries::sleep;
+use super::wire::{deadline_after, run_until};
+use crate::config::Choice;
+use crate::env::{Env, Group, NodeName};
+
+/// The manner in which a driver finds the master, by the name of the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Discovery {
+    /// Not at all: the node that was the master at the beginning.
+    Fixed,
+    /// By asking the nodes themselves (`ROLE`), one after the other.
+    AskNodes,
+    /// By asking one Sentinel after the other for the address, at each new connection, and checking the role there.
+    #[default]
+    AtConnect,
+    /// As redis-py 5: without any limit of its own.
+    RedisPy5,
+    /// As redis-py 8: eleven tries for each Sentinel, with 5 s to connect and 5 s for the answer.
+    RedisPy8,
+    /// As ioredis 5 and 6: in a circle, with 10 s to connect and no limit for the answer.
+    Ioredis,
+    /// As Lettuce's `RedisClient.connect`: the first Sentinel that takes a connection, and no other.
+    Lettuce,
+}
+
+impl Choice for Discovery {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("fixed", Self::Fixed),
+        ("ask-nodes", Self::AskNodes),
+        ("at-connect", Self::AtConnect),
+        ("redis-py-5", Self::RedisPy5),
+        ("redis-py-8", Self::RedisPy8),
+        ("ioredis", Self::Ioredis),
+        ("lettuce", Self::Lettuce),
+    ];
+}
+
+impl Discovery {
+    /// True if a driver looks at the role of a node that it has connected to, and takes none but a master.
+    pub(super) fn checks_role(self) -> bool {
+        matches!(self, Self::AtConnect | Self::Ioredis)
+    }
+
+    /// True if a driver takes a refusal of a replica (`READONLY`) for the end of the connection.
+    pub(super) fn minds_readonly(self) -> bool {
+        matches!(self, Self::AtConnect | Self::AskNodes | Self::RedisPy5 | Self::RedisPy8)
+    }
+
+    /// True if a driver looks whether an idle connection has ended before it uses it.
+    pub(super) fn sees_idle_end(self) -> bool {
+        matches!(self, Self::AtConnect | Self::AskNodes | Self::RedisPy5 | Self::RedisPy8)
+    }
+}
+
+/// Whoever looks for the master for one link.
+pub(super) struct Finder<E: Env> {
+    discovery: Discovery,
+    law: Law,
+    /// Those who are asked: the Sentinels, or the nodes themselves.
+    asked: Vec<Link<E>>,
+    /// The name by which Sentinels know the master.
+    name: NodeName,
+    /// The master at the beginning.
+    first: Option<NodeName>,
+    /// The place of each of them in the order in which they are asked.
+    order: Vec<usize>,
+    /// The next one in that order, for a driver that goes round.
+    cursor: usize,
+    /// What the last answer was.
+    last: Option<NodeName>,
+}
+
+impl<E: Env> Finder<E> {
+    /// For a link to the master of a group, whose driver waits so long for a command.
+    pub(super) fn new(env: &E, name: &NodeName, group: &Group, asks: (Discovery, Option<Duration>)) -> Self {
+        let (by_driver, timeout) = asks;
+        let discovery = match group.discovery.unwrap_or(by_driver) {
+            Discovery::Fixed => Discovery::Fixed,
+            _ if group.sentinels.is_empty() => Discovery::AskNodes,
+            chosen => chosen,
+        };
+        let law = Law::of(discovery, timeout);
+        let asked = match discovery {
+            Discovery::Fixed => &[],
+            Discovery::AskNodes => &group.nodes[..],
+            _ => &group.sentinels[..],
+        };
+        let link = |node: &NodeName| law.link(env, node.clone());
+        let asked: Vec<Link<E>> = asked.iter().map(link).collect();
+        Self {
+            discovery,
+            order: (0..asked.len()).collect(),
+            law,
+            asked,
+            name: name.clone(),
+            first: group.nodes.first().cloned(),
+            cursor: 0,
+            last: None,
+        }
+    }
+
+    /// How it finds the master.
+    pub(super) fn discovery(&self) -> Discovery {
+        self.discovery
+    }
+
+    /// The master's name; a failure if nobody tells it, for a driver that gives up.
+    ///
+    /// In a box: whom it asks is asked over links, which may look for a master themselves.
+    pub(super) fn find<'a>(
+        &'a mut self,
+        env: &'a E,
+    ) -> Pin<Box<dyn Future<Output = Result<NodeName, Failure>> + Send + 'a>> {
+        Box::pin(async move {
+            if self.discovery == Discovery::Fixed {
+                return self.first.clone().ok_or_else(none_found);
+            }
+            let mut rounds = 0;
+            loop {
+                if let Some(found) = self.ask_all(env).await {
+                    self.last = Some(found.clone());
+                    return Ok(found);
+                }
+                rounds += 1;
+                match self.law.when_none {
+                    WhenNone::GiveUp => return Err(none_found()),
+                    WhenNone::LastKnown => return self.last.clone().ok_or_else(none_found),
+                    WhenNone::AskAgain => sleep(env, Duration::from_millis((10 * rounds).min(1_000))).await,
+                }
+            }
+        })
+    }
+
+    /// Asks one after the other, until one names a master.
+    async fn ask_all(&mut self, env: &E) -> Option<NodeName> {
+        if self.law.order != Order::Circle {
+            self.cursor = 0;
+        }
+        while let Some(&index) = self.order.get(self.cursor) {
+            self.cursor += 1;
+            let (was_asked, found) = self.ask(env, index).await;
+            if found.is_some() {
+                if self.law.order == Order::AnsweringFirst {
+                    self.order.swap(0, self.cursor - 1);
+                }
+                return found;
+            }
+            if was_asked && self.law.order == Order::FirstThatConnects {
+                return None;
+            }
+        }
+        self.cursor = 0;
+        None
+    }
+
+    /// Asks one of them. Whether it could be asked, and whom it names.
+    async fn ask(&mut self, env: &E, index: usize) -> (bool, Option<NodeName>) {
+        let link = &mut self.asked[index];
+        let reply = link.call(env, &self.law.question.command(&self.name)).await;
+        if !self.law.keeps_connection {
+            link.disconnect();
+        }
+        let was_asked = !matches!(reply, Err(Failure::Unsent(_)));
+        let found = reply.ok().and_then(|reply| self.law.question.answer(&reply, &self.name));
+        let found = if self.law.question == Question::Role { found.map(|_| link.node().clone()) } else { found };
+        (was_asked, found)
+    }
+
+    /// Finds the master and connects to it; within that time, once it is found.
+    pub(super) async fn dial(&mut self, env: &E, limit: Option<Duration>) -> Result<E::Conn, Unopened> {
+        let found = self.find(env).await.map_err(|_| Unopened::Failed(NONE_FOUND.into()))?;
+        let deadline = deadline_after(env, limit).await;
+        let mut conn = connect(env, &found, deadline).await?;
+        if !self.discovery.checks_role() {
+            return Ok(conn);
+        }
+        // ioredis gives the answer no limit.
+        let deadline = deadline.filter(|_| self.discovery != Discovery::Ioredis);
+        let mut info = Cmd::new();
+        info.arg("INFO");
+        let reply = run_until(env, deadline, conn.req_packed_command(&info)).await;
+        if reply.is_ok_and(|reply| reply.is_ok_and(|info| says_master(&info))) {
+            return Ok(conn);
+        }
+        self.blame_last();
+        Err(Unopened::Failed("the node that was named is no master".into()))
+    }
+
+    /// The same, for somebody else of this client.
+    pub(super) fn twin(&self) -> Self {
+        let asked = self.asked.iter().map(Link::twin).collect();
+        let (order, name) = (self.order.clone(), self.name.clone());
+        let (first, last) = (self.first.clone(), self.last.clone());
+        Self { asked, order, name, first, last, ..*self }
+    }
+
+    /// The node that was found is no master: the next one is asked first. ioredis turns its list.
+    fn blame_last(&mut self) {
+        if self.law.order == Order::Circle && self.order.len() > 1 {
+            self.order.rotate_left(1);
+            self.cursor = 0;
+        }
+    }
+}
+
+const NONE_FOUND: &str = "nobody names a master";
+
+fn none_found() -> Failure {
+    Failure::Unsent(NONE_FOUND.into())
+}
+
+impl Question {
+    fn command(self, name: &NodeName) -> Cmd {
+        let mut command = Cmd::new();
+        match self {
+            Self::Address => command.arg("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name.as_str()),
+            Self::Masters => command.arg("SENTINEL").arg("MASTERS"),
+            Self::Role => command.arg("ROLE"),
+        };
+        command
+    }
+
+    fn answer(self, reply: &Value, name: &NodeName) -> Option<NodeName> {
+        match self {
+            Self::Address => match reply {
+                Value::Array(words) => words.first().and_then(text).map(|host| NodeName::new(&host)),
+                _ => None,
+            },
+            Self::Masters => {
+                let Value::Array(masters) = reply else { return None };
+                let named = |master: &&Value| field(master, "name").as_deref() == Some(name.as_str());
+                let master = masters.iter().find(named)?;
+                let flags = field(master, "flags")?;
+                let is = |flag: &str| flags.split(',').any(|word| word == flag);
+                let is_up = is("master") && !is("s_down") && !is("o_down");
+                field(master, "ip").filter(|_| is_up).map(|host| NodeName::new(&host))
+            }
+            Self::Role => is_master(reply).then(|| name.clone()),
+        }
+    }
+}
+
+/// The value of a name in a list of names and values, or in a map.
+fn field(fields: &Value, name: &str) -> Option<String> {
+    match fields {
+        Value::Array(words) => {
+            let mut pairs = words.chunks_exact(2);
+            pairs.find_map(|pair| (text(&pair[0])? == name).then(|| text(&pair[1])).flatten())
+        }
+        Value::Map(pairs) => {
+            pairs.iter().find_map(|(key, value)| (text(key)? == name).then(|| text(value)).flatten())
+        }
+        _ => None,
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::SimpleString(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// True if an INFO is a master's.
+fn says_master(info: &Value) -> bool {
+    text(info).is_some_and(|info| info.lines().any(|line| line == "role:master"))
+}
