@@ -63,8 +63,8 @@ pub use connection::transport::{Reconnect, Transport};
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
-    BootTime, CONNECT_LIMIT, Clock, Deadline, DeadlinePassed, Env, Group, MonotonicTime, NodeName, ProcessState,
-    Push, Pushes, RESPONSE_LIMIT, RedisRs, Task, WallTime, connection_config, connection_info,
+    BootTime, CONNECT_LIMIT, Clock, Deadline, DeadlinePassed, Env, Group, MonotonicTime, NodeName,
+    ProcessState, Push, Pushes, RESPONSE_LIMIT, RedisRs, Task, WallTime, connection_config, connection_info,
     default_config, listening_config, listening_info,
 };
 pub use lock::{

@@ -94,6 +94,7 @@ fn report(clients: usize, grants: u64) -> Report {
         messages: 0,
         trace_hash: TraceHash(0),
         replays: None,
+        announcements: Vec::new(),
         notes: Vec::new(),
         panicked: None,
     }

@@ -39,12 +39,7 @@ impl<E: Env> Drop for Running<E> {
 
 impl<E: Env> Driver<E> {
     /// Starts to connect.
-    pub(super) fn start(
-        env: &E,
-        node: &NodeName,
-        transport: Transport,
-        finder: Option<Finder<E>>,
-    ) -> Self {
+    pub(super) fn start(env: &E, node: &NodeName, transport: Transport, finder: Option<Finder<E>>) -> Self {
         let shared = Shared(Arc::new(Mutex::new(State {
             open: None,
             opened: 0,

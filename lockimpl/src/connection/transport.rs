@@ -92,7 +92,12 @@ impl Transport {
             "when the driver connects anew: for a request at once, or as that driver does",
         );
         form.needs("transport_retries");
-        Self { retries: u32::try_from(retries).unwrap_or(u32::MAX), reconnect, connect_timeout, discovery: form.discovery() }
+        Self {
+            retries: u32::try_from(retries).unwrap_or(u32::MAX),
+            reconnect,
+            connect_timeout,
+            discovery: form.discovery(),
+        }
     }
 }
 

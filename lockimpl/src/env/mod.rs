@@ -37,6 +37,7 @@ use redis::RedisResult;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::connection::discovery::Discovery;
 pub use clock::Clock;
 pub use process_state::ProcessState;
 pub use push::{Push, Pushes};
@@ -44,7 +45,6 @@ pub use redis_config::{
     CONNECT_LIMIT, RESPONSE_LIMIT, connection_config, connection_info, default_config, listening_config,
     listening_info,
 };
-use crate::connection::discovery::Discovery;
 pub use times::{BootTime, Deadline, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;

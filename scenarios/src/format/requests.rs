@@ -34,6 +34,7 @@ pub(super) fn check_random(key: &str, field: &Field<'_>, hosts: Option<&Hosts>) 
         let of_group = HostGroup::from_word(name).map(|group| match group {
             HostGroup::Clients => Role::Client,
             HostGroup::Nodes | HostGroup::Master | HostGroup::Replicas => Role::Node,
+            HostGroup::Sentinels => Role::Sentinel,
             HostGroup::Resource => Role::Resource,
         });
         match (key, of_host.or(of_group)) {

@@ -59,7 +59,9 @@ pub(super) fn add_hosts(root: &Section<'_>, hosts: &mut Hosts) -> Result<()> {
             let name = format!("S{number}");
             if hosts.find(&name).is_some() {
                 let cause = format!("a node is named `{name}`, as a Sentinel would be");
-                return Err(sentinels.problem(cause, "name the Sentinels: `names = [\"W1\", \"W2\", \"W3\"]`"));
+                return Err(
+                    sentinels.problem(cause, "name the Sentinels: `names = [\"W1\", \"W2\", \"W3\"]`")
+                );
             }
             hosts.push(&name, Role::Sentinel);
         }

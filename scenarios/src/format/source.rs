@@ -23,8 +23,23 @@ use crate::model::fault::Fault;
 use crate::model::scenario::{ClientSetup, Expected, Limits, Scenario};
 
 const KEYS: &[&str] = &[
-    "id", "claim", "source", "story", "seed", "expect", "lock", "nodes", "sentinels", "network", "clocks", "resource",
-    "clients", "faults", "weather", "limits", "variants",
+    "id",
+    "claim",
+    "source",
+    "story",
+    "seed",
+    "expect",
+    "lock",
+    "nodes",
+    "sentinels",
+    "network",
+    "clocks",
+    "resource",
+    "clients",
+    "faults",
+    "weather",
+    "limits",
+    "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
 const LIMITS_KEYS: &[&str] =

@@ -18,8 +18,8 @@ pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
 use super::cast::Cast;
 use super::fault::Fault;
-use super::sentinels::SentinelsSetup;
 pub use super::host::{HostIndex, HostSetup, Role};
+use super::sentinels::SentinelsSetup;
 use super::weather::Weather;
 use super::when::When;
 use crate::Seed;

@@ -89,13 +89,15 @@ pub enum HostGroup {
     Master,
     /// The nodes that are no master at the beginning.
     Replicas,
+    /// The Sentinels; nobody where there are none.
+    Sentinels,
     /// The resource.
     Resource,
 }
 
 impl HostGroup {
     /// All of them, in the order in which messages list them.
-    pub const ALL: [HostGroup; 5] = every!(HostGroup: Clients, Nodes, Master, Replicas, Resource);
+    pub const ALL: [HostGroup; 6] = every!(HostGroup: Clients, Nodes, Master, Replicas, Sentinels, Resource);
 
     /// The word of scenario files.
     pub fn as_str(self) -> &'static str {
@@ -104,6 +106,7 @@ impl HostGroup {
             HostGroup::Nodes => "nodes",
             HostGroup::Master => "master",
             HostGroup::Replicas => "replicas",
+            HostGroup::Sentinels => "sentinels",
             HostGroup::Resource => "resource",
         }
     }
@@ -112,7 +115,7 @@ impl HostGroup {
     pub fn is_of_nodes(self) -> bool {
         match self {
             HostGroup::Nodes | HostGroup::Master | HostGroup::Replicas => true,
-            HostGroup::Clients | HostGroup::Resource => false,
+            HostGroup::Clients | HostGroup::Sentinels | HostGroup::Resource => false,
         }
     }
 

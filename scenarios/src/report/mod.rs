@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use announcement::{Announcement, FailoverSteps};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
 use doublehold_text::clean;
-pub use announcement::{Announcement, FailoverSteps};
 pub use hit::{Hit, StruckAt};
 pub use leases::{KeyLease, LeasedKey, Leases, SentRequest, StatedDeadline};
 pub use replay::{Compared, Replay};

@@ -270,6 +270,7 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
                 Some(HostGroup::Nodes) => host.role == Role::Node,
                 Some(HostGroup::Master) => is_master,
                 Some(HostGroup::Replicas) => replicates,
+                Some(HostGroup::Sentinels) => host.role == Role::Sentinel,
                 Some(HostGroup::Resource) => host.role == Role::Resource,
             };
             if is_meant && !members.contains(&host.name) {

@@ -163,7 +163,8 @@ impl Request<'_> {
         let reaches_majority = usable > all / 2;
         let why = match (reaches_quorum, reaches_majority) {
             (true, true) => {
-                let text = format!("OK {usable} usable Sentinels. Quorum and failover authorization can be reached");
+                let text =
+                    format!("OK {usable} usable Sentinels. Quorum and failover authorization can be reached");
                 return reply::status(self.out, text.as_bytes());
             }
             (false, true) => "Not enough available Sentinels to reach the specified quorum for this master",
@@ -299,9 +300,11 @@ fn fields(sentinel: &Sentinel, place: Place, now: WallMillis) -> Pairs {
 
 fn of_link(sentinel: &Sentinel, instance: &Instance, place: Place, now: WallMillis) -> Pairs {
     let link = &instance.link;
-    let awaited = [link.unanswered_since.is_some(), link.awaits_info, link.awaits_publish, link.awaits_verdict];
+    let awaited =
+        [link.unanswered_since.is_some(), link.awaits_info, link.awaits_publish, link.awaits_verdict];
     let pending = awaited.iter().filter(|is_awaited| **is_awaited).count();
-    let mut fields: Pairs = vec![("link-pending-commands", pending.to_string()), ("link-refcount", "1".into())];
+    let mut fields: Pairs =
+        vec![("link-pending-commands", pending.to_string()), ("link-refcount", "1".into())];
     let failover = &sentinel.master.failover;
     if place == Place::Master && failover.is_in_progress() {
         fields.push(("failover-state", failover.state.as_str().into()));

@@ -136,7 +136,8 @@ impl Sentinel {
             votes.iter().max_by_key(|(_, count)| **count).map(|(leader, count)| (leader.clone(), *count))
         };
         let favourite = most(&votes).map_or_else(|| self.run_id.clone(), |(leader, _)| leader);
-        if let Some((leader, _)) = self.vote_for(&favourite, epoch, now).filter(|(_, voted)| *voted == epoch) {
+        if let Some((leader, _)) = self.vote_for(&favourite, epoch, now).filter(|(_, voted)| *voted == epoch)
+        {
             *votes.entry(leader).or_default() += 1;
         }
         let majority = (self.peers.len() + 1) / 2 + 1;

@@ -10,8 +10,8 @@ use crate::config::Address;
 use crate::instance::{FailoverState, Reconfiguration, Replica};
 use crate::sentinel::{Place, Sentinel};
 use crate::time::{
-    DESYNC_MS, ELECTION_LIMIT_MS, INFO_PERIOD_MS, PING_PERIOD_MS, PUBLISH_PERIOD_MS, RECONFIGURATION_LIMIT_MS,
-    WallMillis, millis,
+    DESYNC_MS, ELECTION_LIMIT_MS, INFO_PERIOD_MS, PING_PERIOD_MS, PUBLISH_PERIOD_MS,
+    RECONFIGURATION_LIMIT_MS, WallMillis, millis,
 };
 use crate::wires::Awaited;
 

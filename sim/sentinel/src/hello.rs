@@ -84,9 +84,8 @@ impl Sentinel {
         if let Some(index) = known {
             return index;
         }
-        let is_replaced = |run_id: &str, address: &Address| {
-            (run_id == hello.run_id) != (*address == hello.sentinel)
-        };
+        let is_replaced =
+            |run_id: &str, address: &Address| (run_id == hello.run_id) != (*address == hello.sentinel);
         let replaced: Vec<_> =
             self.peers.extract_if(.., |peer| is_replaced(&peer.run_id, &peer.instance.address)).collect();
         replaced.iter().for_each(|peer| self.wires.close(peer.instance.link.commands));

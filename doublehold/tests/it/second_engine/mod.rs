@@ -136,6 +136,7 @@ impl Prepared for Book {
             messages: 0,
             trace_hash: TraceHash(lived.hash),
             replays: None,
+            announcements: Vec::new(),
             notes: Vec::new(),
             panicked: None,
             history: lived.history,

@@ -182,7 +182,8 @@ impl<E: Env> Finder<E> {
         }
         let was_asked = !matches!(reply, Err(Failure::Unsent(_)));
         let found = reply.ok().and_then(|reply| self.law.question.answer(&reply, &self.name));
-        let found = if self.law.question == Question::Role { found.map(|_| link.node().clone()) } else { found };
+        let found =
+            if self.law.question == Question::Role { found.map(|_| link.node().clone()) } else { found };
         (was_asked, found)
     }
 

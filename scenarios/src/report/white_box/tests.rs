@@ -164,6 +164,7 @@ impl Made {
             messages: 0,
             trace_hash: TraceHash(0),
             replays: None,
+            announcements: Vec::new(),
             notes: Vec::new(),
             panicked: None,
         }

@@ -257,7 +257,8 @@ impl PreparedSim {
 
     fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { executed: Executed { run, recorder, recorded, .. }, verdicts } = done;
-        let Recorded { history, votes, extends, gave_up_at, announcements, mut notes, panicked, .. } = recorded;
+        let Recorded { history, votes, extends, gave_up_at, announcements, mut notes, panicked, .. } =
+            recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),

@@ -13,10 +13,8 @@ use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{Group, LockKind, NodeName, Nodes};
 use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
-use doublehold_sim_sentinel::{
-    Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host,
-};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
+use doublehold_sim_sentinel::{Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host};
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::sim_stage::{NodeObserver, serve_resource};
@@ -295,8 +293,7 @@ fn sentinel_config(scenario: &Scenario, index: HostIndex) -> SentinelConfig {
     if setup.knowledge == Knowledge::All {
         let replicas = of_role(Role::Node).filter(|node| *node != master);
         config.known_replicas = replicas.map(|node| Address::new(name(node), REDIS_PORT)).collect();
-        config.known_sentinels =
-            of_role(Role::Sentinel).map(|other| (own(other), run_id(other))).collect();
+        config.known_sentinels = of_role(Role::Sentinel).map(|other| (own(other), run_id(other))).collect();
     }
     config
 }

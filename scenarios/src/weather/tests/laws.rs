@@ -20,6 +20,7 @@ fn meant(names: &Names, scenario: &Scenario) -> BTreeSet<String> {
         let groups: &[&str] = match host.role {
             Role::Client => &["clients"],
             Role::Thread(_) => &[],
+            Role::Sentinel => &["sentinels"],
             Role::Resource => &["resource"],
             Role::Node if master.is_some_and(|master| master != host.name) => &["nodes", "replicas"],
             Role::Node if master.is_some() => &["nodes", "master"],

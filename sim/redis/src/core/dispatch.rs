@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::command::{ADMIN, CommandSpec, DENY_OOM, LookupError, NO_SCRIPT, NOT_QUEUED, PUBSUB, STALE_OK, WRITE};
+use super::command::{
+    ADMIN, CommandSpec, DENY_OOM, LookupError, NO_SCRIPT, NOT_QUEUED, PUBSUB, STALE_OK, WRITE,
+};
 use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};

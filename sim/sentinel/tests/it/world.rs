@@ -32,7 +32,15 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { nodes: 3, sentinels: 3, quorum: 2, seed: 1, seconds: 60, knows_others: true, faults: Vec::new() }
+        Setup {
+            nodes: 3,
+            sentinels: 3,
+            quorum: 2,
+            seed: 1,
+            seconds: 60,
+            knows_others: true,
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -82,7 +90,8 @@ impl Setup {
             }
             let (names, announced, name) = (names.clone(), announced.clone(), name.clone());
             world.add_host(HostSpec::new(name.clone()), move |host| {
-                let ear = Arc::new(Ear { host: host.clone(), by: name.clone(), announced: announced.clone() });
+                let ear =
+                    Arc::new(Ear { host: host.clone(), by: name.clone(), announced: announced.clone() });
                 let running = run_on_host(host, names.clone(), config.clone(), Some(ear));
                 async move { running.await.expect("the Sentinel runs") }
             });
