@@ -78,6 +78,7 @@ impl Recording {
             messages: 321,
             trace_hash: TraceHash(0xfeed),
             replays: None,
+            announcements: Vec::new(),
             notes: Vec::new(),
             panicked: None,
         })

@@ -1,8 +1,8 @@
 //! The lanes: everything with a beginning and an end, drawn from the axis' columns.
 //!
 //! Clients come first with what happened to each beneath it, then the double holds, then the nodes, then the links. Of
-//! several locks, each client and each node has a lane for every one. The resource has a lane only if a fault strikes
-//! it: its writes stand in the lanes of the clients that made them.
+//! several locks, each client and each node has a lane for every one. A Sentinel and the resource have a lane only if a
+//! fault strikes them: writes stand in the lanes of the clients that made them.
 
 mod clients;
 mod faults;
@@ -57,7 +57,7 @@ pub(super) fn draw(
         faults(&mut pen, lanes[0].host);
     }
     let struck = |host: &HostIndex| faults::strike(&lanes.faults, *host);
-    for host in facts.hosts(Role::Resource).filter(struck) {
+    for host in facts.hosts(Role::Sentinel).chain(facts.hosts(Role::Resource)).filter(struck) {
         pen.row(&facts.host(host), Paint::Plain);
         faults(&mut pen, host);
     }

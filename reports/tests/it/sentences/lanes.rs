@@ -58,7 +58,7 @@ fn wrong_of_lock(
             // A process has no lane: its threads have.
             Role::Client if seen.report.scenario.cast().threads(HostIndex(index)).next().is_some() => None,
             Role::Client | Role::Thread(_) => client(seen, HostIndex(index), lane(&host.name), &moments),
-            Role::Resource => None,
+            Role::Sentinel | Role::Resource => None,
         };
         wrong.extend(found.map(|why| format!("{}: {why}: {}", host.name, lane(&host.name))));
     }
