@@ -127,6 +127,11 @@ impl Descriptor {
         }
     }
 
+    /// The driver of its connections, if it names one.
+    pub fn driver(&self, chosen: &Switches) -> Option<&'static DriverDefaults> {
+        DriverDefaults::named(chosen.get(DRIVER).or_else(|| self.fixed.get(DRIVER)))
+    }
+
     /// Every switch that does something: as chosen, or at its default.
     pub fn effective_switches(&self, chosen: &Switches) -> Switches {
         self.switches.iter().fold(Switches::new(), |mut settled, switch| {

@@ -31,8 +31,8 @@ pub struct DriverDefaults {
     retries: u64,
     /// The moments at which it does so: a word of `reconnect`.
     reconnect: &'static str,
-    /// The manner in which it finds a master behind Sentinels.
-    discovery: Discovery,
+    /// The manner in which it finds a master behind Sentinels; none if nobody has read that.
+    discovery: Option<Discovery>,
 }
 
 const fn seconds(seconds: u64) -> Option<Duration> {
@@ -50,7 +50,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 0,
         reconnect: "at-once",
-        discovery: Discovery::RedisPy5,
+        discovery: Some(Discovery::RedisPy5),
     },
     DriverDefaults {
         name: "redis-py-8",
@@ -61,7 +61,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 10,
         reconnect: "redis-py-8",
-        discovery: Discovery::RedisPy8,
+        discovery: Some(Discovery::RedisPy8),
     },
     DriverDefaults {
         name: "go-redis-9.21",
@@ -72,7 +72,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.21",
-        discovery: Discovery::AtConnect,
+        discovery: Some(Discovery::GoRedis),
     },
     DriverDefaults {
         name: "go-redis-9.22",
@@ -83,7 +83,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.22",
-        discovery: Discovery::AtConnect,
+        discovery: Some(Discovery::GoRedis),
     },
     DriverDefaults {
         name: "ioredis-5",
@@ -93,7 +93,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-5",
-        discovery: Discovery::Ioredis,
+        discovery: Some(Discovery::Ioredis),
     },
     DriverDefaults {
         name: "ioredis-6",
@@ -103,7 +103,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-6",
-        discovery: Discovery::Ioredis,
+        discovery: Some(Discovery::Ioredis),
     },
     DriverDefaults {
         name: "lettuce-7",
@@ -115,7 +115,27 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         // It never gives up: a command waits until its time is over.
         retries: 1000,
         reconnect: "lettuce-7",
-        discovery: Discovery::Lettuce,
+        discovery: Some(Discovery::Lettuce),
+    },
+    DriverDefaults {
+        name: "jedis-7",
+        files: "Jedis 7.5.3: Protocol.java (`DEFAULT_TIMEOUT`), DefaultJedisClientConfig.java, DefaultCommandExecutor.java",
+        connect_timeout: seconds(2),
+        request_timeout: seconds(2),
+        on_timeout: "reconnect",
+        retries: 0,
+        reconnect: "at-once",
+        discovery: Some(Discovery::Jedis),
+    },
+    DriverDefaults {
+        name: "redisson-4",
+        files: "Redisson 4.7.0: BaseConfig.java, command/RedisExecutor.java; what it sends again is not modelled",
+        connect_timeout: seconds(10),
+        request_timeout: seconds(3),
+        on_timeout: "keep",
+        retries: 0,
+        reconnect: "at-once",
+        discovery: Some(Discovery::Redisson),
     },
     DriverDefaults {
         name: "stackexchange-redis-3",
@@ -125,7 +145,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 0,
         reconnect: "at-once",
-        discovery: Discovery::AtConnect,
+        discovery: None,
     },
 ];
 
@@ -135,8 +155,8 @@ impl DriverDefaults {
         DRIVERS.iter().find(|driver| driver.name == name)
     }
 
-    /// The manner in which it finds a master.
-    pub(crate) fn discovery(&self) -> Discovery {
+    /// The manner in which it finds a master; none if nobody has read that.
+    pub fn discovery(&self) -> Option<Discovery> {
         self.discovery
     }
 

@@ -162,7 +162,7 @@ impl Form<'_> {
 
     /// How the driver that was chosen finds a master.
     pub(crate) fn discovery(&self) -> Discovery {
-        self.driver.map(DriverDefaults::discovery).unwrap_or_default()
+        self.driver.and_then(DriverDefaults::discovery).unwrap_or_default()
     }
 
     /// A timeout of which there is none if nobody names one, or for the word `none`.

@@ -220,8 +220,28 @@ impl<E: Env> Link<E> {
     }
 
     async fn say_once(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        if self.finder.is_some() {
+            return Box::pin(self.say_to_master(env, words, reply)).await;
+        }
         let mut wire = self.open(env, words.served_in()).await?;
         let sent = words.send(&mut wire, reply).await;
+        sent.map_err(|trouble| self.settle(trouble))
+    }
+
+    /// Says it to a master that somebody has to be asked for, and of which the driver may hear that it is none any more.
+    async fn say_to_master(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
+        self.leave_ended(env);
+        if self.conn.is_none() {
+            self.conn = Some(self.dial(env, None).await?);
+        }
+        let cut = self.finder.as_ref().and_then(|finder| finder.cut());
+        let limit = self.timeout.map(|timeout| timeout.saturating_add(words.served_in()));
+        let mut wire = self.open(env, words.served_in()).await?;
+        let sent = words.send(&mut wire, reply);
+        let sent = match cut {
+            Some(cut) => cut.run(env, limit, sent).await,
+            None => sent.await,
+        };
         sent.map_err(|trouble| self.settle(trouble))
     }
 
@@ -285,11 +305,14 @@ impl<E: Env> Link<E> {
         finder.dial(env, self.transport.connect_timeout.or(self.timeout)).await
     }
 
-    /// Forgets a connection that has ended while nobody used it, for a driver that looks.
+    /// Forgets a connection that has ended while nobody used it, for a driver that looks, and one to a node of which
+    /// the driver has heard that it is not the master any more.
     fn leave_ended(&mut self, env: &E) {
-        let looks = self.finder.as_ref().is_some_and(|finder| finder.discovery().sees_idle_end());
+        let Some(finder) = &self.finder else { return };
+        let looks = finder.discovery().sees_idle_end();
         let conn = self.conn.as_ref().filter(|_| looks);
-        if conn.is_some_and(|conn| env.wait_closed(conn).now_or_never().is_some()) {
+        let has_ended = conn.is_some_and(|conn| env.wait_closed(conn).now_or_never().is_some());
+        if has_ended || finder.has_moved() {
             self.conn = None;
         }
     }

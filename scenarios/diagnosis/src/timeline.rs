@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{CallId, History, Predicate, TrueNs, Verdicts};
-use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
+use doublehold_scenarios::report::{Announcement, FaultReport, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
 /// Everything that has a time, and the names for it.
@@ -27,6 +27,8 @@ pub struct Timeline<'a> {
     pub told: Option<Predicate>,
     /// What became of each fault.
     pub faults: &'a [FaultReport],
+    /// What Sentinels announced.
+    pub announcements: &'a [Announcement],
     /// The keys that nodes held.
     pub keys: &'a [KeySpan],
     /// The nodes whose yes each grant was given on, where that is known.
@@ -53,6 +55,7 @@ impl<'a> Timeline<'a> {
             verdicts: &report.verdicts,
             told: report.told,
             faults: &report.faults,
+            announcements: &report.announcements,
             keys: &report.keys,
             votes: Some(&report.votes),
             extends: Some(&report.extends),
@@ -73,6 +76,7 @@ impl<'a> Timeline<'a> {
             verdicts,
             told: None,
             faults: &[],
+            announcements: &[],
             keys: &[],
             votes: None,
             extends: None,

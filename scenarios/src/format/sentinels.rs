@@ -116,6 +116,7 @@ fn refuse_misfits(
         let others = lock.running_on(|nodes| nodes != Nodes::Independent);
         return Err(sentinels.problem(cause, format!("remove `[sentinels]`, or use {others}")));
     }
+    refuse_unread_driver(sentinels, lock)?;
     let nodes = hosts.hosts_of_role(Role::Node);
     if master.is_none() {
         let first = nodes.first().map_or("A", |node| hosts.name(*node));
@@ -127,6 +128,17 @@ fn refuse_misfits(
         return Err(sentinels.problem(cause, "name more nodes: `names = [\"A\", \"B\", \"C\"]`"));
     }
     Ok(())
+}
+
+/// A driver finds the master in its own way, and that of one was not read.
+fn refuse_unread_driver(sentinels: &Section<'_>, lock: &Chosen<'_>) -> Result<()> {
+    let Some(driver) = lock.descriptor.driver(&lock.setup.switches) else { return Ok(()) };
+    if driver.discovery().is_some() || sentinels.get("discovery").is_some() {
+        return Ok(());
+    }
+    let cause = format!("it is not known how the driver `{}` finds a master behind Sentinels", driver.name);
+    let hint = "say how: `discovery = \"at-connect\"` asks at each new connection, and `discovery = \"fixed\"` never";
+    Err(sentinels.problem(cause, hint))
 }
 
 fn quorum(field: &Field<'_>, count: u64) -> Result<u64> {

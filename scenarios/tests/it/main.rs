@@ -12,6 +12,7 @@ mod determinism;
 mod drivers;
 mod exclusion;
 mod failover;
+mod failovers;
 mod family;
 mod format;
 mod format_hints;

@@ -54,7 +54,15 @@ struct Shared<M: Machine> {
     sentinel: Arc<Mutex<Sentinel>>,
     /// Of the task with the timer.
     timer: Mutex<Timer>,
+    saving: Mutex<Saving>,
     listener: Option<Arc<dyn Listener>>,
+}
+
+/// Writes to the disk that are under way, and who waits for them: nothing is sent meanwhile, and nothing else done.
+#[derive(Default)]
+struct Saving {
+    under_way: u32,
+    waiting: Vec<Waker>,
 }
 
 #[derive(Default)]
@@ -108,6 +116,7 @@ impl<M: Machine> SentinelProcess<M> {
             node,
             sentinel,
             timer: Mutex::new(Timer::default()),
+            saving: Mutex::new(Saving::default()),
             listener,
         });
         machine.spawn(keep_ticking(Arc::clone(&shared)));
@@ -144,6 +153,20 @@ impl<M: Machine> Shared<M> {
         self.timer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn saving(&self) -> MutexGuard<'_, Saving> {
+        self.saving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ready when what was decided is on disk.
+    fn poll_saved(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut saving = self.saving();
+        if saving.under_way == 0 {
+            return Poll::Ready(());
+        }
+        saving.waiting.push(cx.waker().clone());
+        Poll::Pending
+    }
+
     fn now(&self) -> WallMillis {
         self.machine.wall().into()
     }
@@ -157,10 +180,16 @@ impl<M: Machine> Shared<M> {
         };
         if let Some(file) = file {
             self.machine.replace(FILE, file.as_bytes());
+            self.saving().under_way += 1;
             let shared = Arc::clone(self);
             self.machine.spawn(async move {
                 // A disk that fails under Redis' Sentinel is logged, and it goes on.
                 let _ = shared.machine.fsync(FILE).await;
+                let mut saving = shared.saving();
+                saving.under_way -= 1;
+                let waiting = std::mem::take(&mut saving.waiting);
+                drop(saving);
+                waiting.into_iter().for_each(Waker::wake);
             });
         }
         for (id, address) in undialed {
@@ -216,8 +245,9 @@ async fn keep_ticking<M: Machine>(shared: Arc<Shared<M>>) {
         }
         let now = shared.now();
         shared.lock().tick(now);
-        ticks = Ticks { last: shared.machine.monotonic(), period: draw_period(&shared) };
         shared.settle();
+        poll_fn(|cx| shared.poll_saved(cx)).await;
+        ticks = Ticks { last: shared.machine.monotonic(), period: draw_period(&shared) };
     }
 }
 
@@ -273,6 +303,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         id: WireId,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<bool>> {
+        ready!(shared.poll_saved(cx));
         if shared.lock().wires.poll_out(id, &mut self.out, cx).is_ready() {
             return Poll::Ready(Ok(true));
         }
@@ -311,6 +342,7 @@ impl<S: AsyncRead + Unpin, M: Machine> AsyncRead for Caller<S, M> {
 impl<S: AsyncWrite + Unpin, M: Machine> AsyncWrite for Caller<S, M> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.shared.settle();
+        ready!(self.shared.poll_saved(cx));
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | redis-py 8.1.0, 5.2.1 | sentinel.py (`discover_master`, `SentinelManagedConnection`), connection.py, client.py, on 2026-11-29 |
 //! | ioredis 5.11.1, 6.0.0 | connectors/SentinelConnector/index.js, redis/event_handler.js, Redis.js, on 2026-11-29 |
+//! | Jedis v7.5.3 | providers/SentineledConnectionProvider.java, on 2026-11-29 |
+//! | go-redis v9.22.0 | sentinel.go (`MasterAddr`, `trySwitchMaster`), internal/pool/pool.go, on 2026-11-29 |
+//! | Redisson 4.7.0 | connection/SentinelConnectionManager.java, MasterSlaveEntry.java, on 2026-11-29 |
 //! | Lettuce b0bcdd8 | RedisClient.java (`lookupRedis`, `socketAddressSupplier`), ConnectionWatchdog.java, on 2026-11-29 |
 
 use std::time::Duration;
@@ -23,6 +26,10 @@ pub(super) struct Law {
     pub(super) keeps_connection: bool,
     connect_timeout: Option<Duration>,
     reply_timeout: Option<Duration>,
+    /// The way in which it hears of a new master beside its connections.
+    pub(super) hears: Hears,
+    /// What becomes of a request under way when it has heard of one.
+    pub(super) under_way: UnderWay,
     /// The tries for each Sentinel after the first.
     retries: u32,
     reconnect: Reconnect,
@@ -46,6 +53,10 @@ pub(super) enum Order {
     AnsweringFirst,
     /// On from where the last question ended.
     Circle,
+    /// From the first, whoever answered before.
+    FromFirst,
+    /// All at once, and the one that answers first is kept: it alone is asked from then on, twice if it must be.
+    AllAtOnce,
     /// From the first that takes a connection, and no other after it.
     FirstThatConnects,
 }
@@ -61,6 +72,30 @@ pub(super) enum WhenNone {
     AskAgain,
 }
 
+/// The way in which a driver hears of a new master without making a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hears {
+    /// Not at all.
+    Nothing,
+    /// From each Sentinel, to which it has subscribed.
+    Each,
+    /// From the one Sentinel that it keeps, to which it has subscribed.
+    Kept,
+    /// By asking one of them each second.
+    Asking,
+}
+
+/// What becomes of a request under way on a connection to a node that is not the master any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnderWay {
+    /// It runs on, and its reply counts.
+    GoesOn,
+    /// Its connection is closed, and it fails at once.
+    Fails,
+    /// Its connection is closed, and it is noticed when its time is over.
+    IsForgotten,
+}
+
 impl Law {
     /// That of a driver; `timeout` is how long it waits for a command.
     pub(super) fn of(discovery: Discovery, timeout: Option<Duration>) -> Self {
@@ -70,6 +105,8 @@ impl Law {
             order: Order::AnsweringFirst,
             when_none: WhenNone::GiveUp,
             keeps_connection: true,
+            hears: Hears::Nothing,
+            under_way: UnderWay::GoesOn,
             connect_timeout: timeout,
             reply_timeout: timeout,
             retries: 0,
@@ -93,6 +130,29 @@ impl Law {
                 keeps_connection: false,
                 connect_timeout: seconds(10),
                 reply_timeout: None,
+                ..plain
+            },
+            Discovery::Jedis => Self {
+                keeps_connection: false,
+                hears: Hears::Each,
+                connect_timeout: seconds(2),
+                reply_timeout: seconds(2),
+                ..plain
+            },
+            Discovery::GoRedis => Self {
+                order: Order::AllAtOnce,
+                hears: Hears::Kept,
+                under_way: UnderWay::Fails,
+                connect_timeout: seconds(5),
+                reply_timeout: seconds(5),
+                ..plain
+            },
+            Discovery::Redisson => Self {
+                order: Order::FromFirst,
+                hears: Hears::Asking,
+                under_way: UnderWay::IsForgotten,
+                connect_timeout: seconds(10),
+                reply_timeout: seconds(3),
                 ..plain
             },
             Discovery::Lettuce => Self {

@@ -1,25 +1,32 @@
 //! The way to a master that somebody has to be asked for: which Sentinels a driver asks, in which order, how patiently,
 //! and what it does where none answers.
 //!
-//! Every driver here asks when it makes a connection, and leaves one that stands as it is: an old master that comes back
-//! goes on serving whoever is still connected. What else ends a connection is in `link` and `driver` beside this.
+//! Most drivers ask when they make a connection, and leave one that stands as it is: an old master that comes back goes
+//! on serving whoever is still connected. Three hear of a new master meanwhile (`watch`). What else ends a connection
+//! is in `link` and `driver` beside this.
 //!
 //! Not modelled: handshakes with a Sentinel, and Sentinels that a driver learns of from others.
 
 mod laws;
+mod watch;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
 use redis::aio::ConnectionLike;
-use redis::{Cmd, Value};
+use redis::{Cmd, RedisError, Value};
 
-use self::laws::{Law, Order, Question, WhenNone};
+use self::laws::{Hears, Law, Order, Question, UnderWay, WhenNone};
+use self::watch::{Heard, Watch};
 use super::link::{Failure, Link, Unopened, connect};
 use super::request::is_master;
 use super::tries::sleep;
-use super::wire::{deadline_after, run_until};
+use super::wire::{NoReply, deadline_after, run_until};
 use crate::config::Choice;
 use crate::env::{Env, Group, NodeName};
 
@@ -41,6 +48,12 @@ pub enum Discovery {
     Ioredis,
     /// As Lettuce's `RedisClient.connect`: the first Sentinel that takes a connection, and no other.
     Lettuce,
+    /// As Jedis: at the beginning, and then by listening to every Sentinel.
+    Jedis,
+    /// As go-redis: the Sentinel that answered first, which is asked for each connection and listened to.
+    GoRedis,
+    /// As Redisson: one Sentinel each second, in a random order.
+    Redisson,
 }
 
 impl Choice for Discovery {
@@ -52,6 +65,9 @@ impl Choice for Discovery {
         ("redis-py-8", Self::RedisPy8),
         ("ioredis", Self::Ioredis),
         ("lettuce", Self::Lettuce),
+        ("jedis", Self::Jedis),
+        ("go-redis", Self::GoRedis),
+        ("redisson", Self::Redisson),
     ];
 }
 
@@ -88,6 +104,13 @@ pub(super) struct Finder<E: Env> {
     cursor: usize,
     /// What the last answer was.
     last: Option<NodeName>,
+    /// What was heard beside connections.
+    heard: Heard,
+    /// How often the master had changed when the last connection was made.
+    used: u64,
+    watch: Option<Arc<Watch>>,
+    /// The Sentinel that is asked alone.
+    kept: Option<usize>,
 }
 
 impl<E: Env> Finder<E> {
@@ -116,7 +139,39 @@ impl<E: Env> Finder<E> {
             first: group.nodes.first().cloned(),
             cursor: 0,
             last: None,
+            heard: Heard::default(),
+            used: 0,
+            watch: None,
+            kept: None,
         }
+        .listening(env, group)
+    }
+
+    /// Begins to listen, if the driver does so from the beginning.
+    fn listening(self, env: &E, group: &Group) -> Self {
+        let at = (&self.name, &self.heard);
+        let watch = match self.law.hears {
+            Hears::Each => Some(Watch::listen_to_all(env, self.law, &group.sentinels, at)),
+            Hears::Asking => Some(Watch::ask_for_ever(env, self.law, &group.sentinels, at)),
+            Hears::Nothing | Hears::Kept => None,
+        };
+        Self { watch: watch.map(Arc::new), ..self }
+    }
+
+    /// True if the master has become another since the last connection was made, and the driver knows.
+    pub(super) fn has_moved(&self) -> bool {
+        self.heard.changes() != self.used
+    }
+
+    /// Runs a request on the last connection; the end of that connection, if the driver hears of another master
+    /// meanwhile and does not let the request go on.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        let fails = match self.law.under_way {
+            UnderWay::GoesOn => return None,
+            UnderWay::Fails => true,
+            UnderWay::IsForgotten => false,
+        };
+        Some(Cut { heard: self.heard.clone(), used: self.used, fails })
     }
 
     /// How it finds the master.
@@ -135,10 +190,16 @@ impl<E: Env> Finder<E> {
             if self.discovery == Discovery::Fixed {
                 return self.first.clone().ok_or_else(none_found);
             }
+            if matches!(self.law.hears, Hears::Each | Hears::Asking)
+                && let Some(master) = self.heard.master()
+            {
+                return Ok(master);
+            }
             let mut rounds = 0;
             loop {
                 if let Some(found) = self.ask_all(env).await {
                     self.last = Some(found.clone());
+                    self.heard.tell(found.clone());
                     return Ok(found);
                 }
                 rounds += 1;
@@ -153,6 +214,9 @@ impl<E: Env> Finder<E> {
 
     /// Asks one after the other, until one names a master.
     async fn ask_all(&mut self, env: &E) -> Option<NodeName> {
+        if self.law.order == Order::AllAtOnce {
+            return self.ask_kept(env).await;
+        }
         if self.law.order != Order::Circle {
             self.cursor = 0;
         }
@@ -173,6 +237,33 @@ impl<E: Env> Finder<E> {
         None
     }
 
+    /// Asks the Sentinel that is kept, twice if it must be; without one, all at once.
+    async fn ask_kept(&mut self, env: &E) -> Option<NodeName> {
+        if let Some(kept) = self.kept {
+            for _ in 0..2 {
+                if let (_, Some(found)) = self.ask(env, kept).await {
+                    return Some(found);
+                }
+            }
+            (self.kept, self.watch) = (None, None);
+        }
+        let (question, name) = (self.law.question, &self.name);
+        let answers = self.asked.iter_mut().enumerate().map(|(index, link)| async move {
+            let reply = link.call(env, &question.command(name)).await.ok()?;
+            Some((index, question.answer(&reply, name)?))
+        });
+        let mut answers: FuturesUnordered<_> = answers.collect();
+        while let Some(answer) = answers.next().await {
+            let Some((index, found)) = answer else { continue };
+            drop(answers);
+            let sentinel = self.asked[index].node().clone();
+            self.kept = Some(index);
+            self.watch = Some(Arc::new(Watch::listen_to_one(env, &sentinel, &self.name, &self.heard)));
+            return Some(found);
+        }
+        None
+    }
+
     /// Asks one of them. Whether it could be asked, and whom it names.
     async fn ask(&mut self, env: &E, index: usize) -> (bool, Option<NodeName>) {
         let link = &mut self.asked[index];
@@ -189,9 +280,20 @@ impl<E: Env> Finder<E> {
 
     /// Finds the master and connects to it; within that time, once it is found.
     pub(super) async fn dial(&mut self, env: &E, limit: Option<Duration>) -> Result<E::Conn, Unopened> {
+        if self.discovery == Discovery::GoRedis {
+            // The time for one try holds the questions as well.
+            let until = deadline_after(env, limit).await;
+            let dialed = run_until(env, until, Box::pin(self.find_and_connect(env, None))).await;
+            return dialed.unwrap_or(Err(Unopened::Late));
+        }
+        self.find_and_connect(env, limit).await
+    }
+
+    async fn find_and_connect(&mut self, env: &E, limit: Option<Duration>) -> Result<E::Conn, Unopened> {
         let found = self.find(env).await.map_err(|_| Unopened::Failed(NONE_FOUND.into()))?;
         let deadline = deadline_after(env, limit).await;
         let mut conn = connect(env, &found, deadline).await?;
+        self.used = self.heard.changes();
         if !self.discovery.checks_role() {
             return Ok(conn);
         }
@@ -212,7 +314,8 @@ impl<E: Env> Finder<E> {
         let asked = self.asked.iter().map(Link::twin).collect();
         let (order, name) = (self.order.clone(), self.name.clone());
         let (first, last) = (self.first.clone(), self.last.clone());
-        Self { asked, order, name, first, last, ..*self }
+        let (heard, watch) = (self.heard.clone(), self.watch.clone());
+        Self { asked, order, name, first, last, heard, watch, ..*self }
     }
 
     /// The node that was found is no master: the next one is asked first. ioredis turns its list.
@@ -273,6 +376,39 @@ fn field(fields: &Value, name: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The end of a connection at which a driver finds out that it leads to a node that is not the master any more.
+pub(super) struct Cut {
+    heard: Heard,
+    used: u64,
+    fails: bool,
+}
+
+impl Cut {
+    /// Runs a request, unless the driver ends its connection meanwhile: then it fails, or nothing comes of it until
+    /// its time is over.
+    pub(super) async fn run<E: Env>(
+        &self,
+        env: &E,
+        limit: Option<Duration>,
+        request: impl Future<Output = Result<(), NoReply>> + Send,
+    ) -> Result<(), NoReply> {
+        let until = deadline_after(env, limit).await;
+        let cut = Box::pin(self.heard.changed(self.used));
+        match select(Box::pin(request), cut).await {
+            Either::Left((done, _)) => done,
+            Either::Right(((), _)) if self.fails => Err(NoReply::Error(Box::new(closed()))),
+            Either::Right(((), _)) => {
+                let over: Result<(), _> = run_until(env, until, std::future::pending()).await;
+                Err(over.map_or_else(NoReply::from, |()| NoReply::Late))
+            }
+        }
+    }
+}
+
+fn closed() -> RedisError {
+    std::io::Error::new(std::io::ErrorKind::ConnectionAborted, "the driver closed the connection").into()
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -5,6 +5,7 @@
 //! shows who took turns.
 
 mod claims;
+mod failovers;
 mod faults;
 mod keys;
 mod writes;
@@ -90,6 +91,7 @@ pub(super) struct Story {
 /// Every event worth a sentence, in order of time.
 pub(super) fn all_events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = faults::events(facts);
+    events.extend(failovers::events(facts));
     events.extend(claims::events(facts));
     events.extend(writes::events(facts));
     events.extend(keys::events(facts));

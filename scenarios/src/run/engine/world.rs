@@ -201,9 +201,7 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
     let wall = WallTime(EPOCH.saturating_add(host.wall_offset_ns));
     let spec = HostSpec { wall, rate: host.drift, ..HostSpec::new(&host.name) };
     match host.role {
-        Role::Node => HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec },
-        // It waits for its disk before it says anything: here its disk takes no time.
-        Role::Sentinel => HostSpec { fsync_time: DelayLaw::Fixed(Duration::ZERO), ..spec },
+        Role::Node | Role::Sentinel => HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec },
         Role::Resource | Role::Client | Role::Thread(_) => spec,
     }
 }

@@ -1,0 +1,1 @@
+//! `docs/failover.md`: each step as measured and as simulated.

@@ -1,0 +1,125 @@
+//! A measured run, simulated from one seed.
+
+use std::time::Duration;
+
+use doublehold_history::{EventKind, Evidence, Predicate, TrueNs};
+use doublehold_scenarios::format::Source;
+use doublehold_scenarios::report::FailoverSteps;
+use doublehold_scenarios::{Engine, SimEngine};
+
+use super::measured::{Measured, Moments};
+
+/// What came of it, in seconds after the fault.
+#[derive(Clone, Debug)]
+pub(super) struct Simulated {
+    pub(super) seed: u64,
+    pub(super) moments: Moments,
+    pub(super) double_holds: usize,
+    pub(super) together_s: f64,
+    pub(super) first_grant_of_majority_s: Option<f64>,
+    pub(super) last_grant_of_old_master_s: Option<f64>,
+}
+
+/// The fault comes when clients and Sentinels have been at it for a while, at another place in their turns each time.
+fn fault_at(seed: u64) -> Duration {
+    Duration::from_millis(20_000 + seed % 10 * 97)
+}
+
+pub(super) fn simulate(run: &Measured, seed: u64) -> Simulated {
+    let text = file(run, fault_at(seed));
+    let source = Source { name: format!("run-{}", run.run), file: "made".into(), text, ..Source::default() };
+    let scenario = source.read().unwrap_or_else(|error| panic!("run {}: {error}", run.run));
+    let report = SimEngine.run(&scenario, seed);
+    let from = TrueNs(fault_at(seed).as_nanos() as u64);
+    let after = |at: TrueNs| (at.0 as f64 - from.0 as f64) / 1e9;
+    let steps = FailoverSteps::after(&report.announcements, from);
+    let back = run.lasts_s.filter(|_| run.fault != "none");
+    let all = |moments: &[TrueNs]| moments.iter().map(|at| after(*at)).collect::<Vec<_>>();
+    let moments = Moments {
+        sdown: all(&steps.sdown),
+        odown: all(&steps.odown),
+        elected: steps.elected.map(after),
+        promoted: steps.promoted.map(after),
+        switched: all(&steps.switched),
+        converted: steps.converted.map(after).into_iter().collect(),
+        back,
+    };
+    let overlaps = report.verdicts.get(Predicate::P1).evidence().iter().filter_map(|evidence| match evidence {
+        Evidence::Overlap(overlap) => Some(after(overlap.to) - after(overlap.from)),
+        _ => None,
+    });
+    let lengths: Vec<f64> = overlaps.collect();
+    let grants: Vec<(u32, f64)> = (report.history.events().iter())
+        .filter_map(|event| match event.what {
+            EventKind::Granted { client, .. } => Some((client.0, after(event.at))),
+            _ => None,
+        })
+        .collect();
+    let switched = moments.switched.first().copied();
+    let is_of_majority = |client: u32| run.fault != "cut" || client != 0;
+    let first = switched.and_then(|switched| {
+        let mut later = grants.iter().filter(|(client, at)| is_of_majority(*client) && *at > switched);
+        later.next().map(|(_, at)| *at)
+    });
+    let converted = moments.converted.first().copied();
+    let old = grants.iter().filter(|(client, at)| *client == 0 && converted.is_none_or(|end| *at < end));
+    let last = old.map(|(_, at)| *at).next_back().filter(|_| run.fault == "cut");
+    Simulated {
+        seed,
+        double_holds: lengths.len(),
+        together_s: lengths.iter().sum(),
+        first_grant_of_majority_s: first,
+        last_grant_of_old_master_s: last,
+        moments,
+    }
+}
+
+/// The configuration and the fault of a run as a scenario.
+fn file(run: &Measured, fault_at: Duration) -> String {
+    let Measured { down_after_ms, min_replicas, max_lag_s, driver, ttl_s, hold_s, .. } = run;
+    let hold = hold_s * 1000.0;
+    let timeout = run.socket_timeout_s.map_or(String::new(), |limit| {
+        format!("request_timeout = \"{}ms\"\n", limit * 1000.0)
+    });
+    // A Sentinel stands beside each node; c1 is asked to know that of its own side first in one run.
+    let order = if run.first_sentinel_is_cut_off { "\"S1\", \"S2\", \"S3\"" } else { "\"S2\", \"S3\", \"S1\"" };
+    let client = |name: &str, start: &str| {
+        format!(
+            "[[clients]]\nname = \"{name}\"\n{start}program = [\"try 1s\", \"work {hold}ms\", \"release\", \
+             \"work 10ms\"]\nrounds = 10000\nretry = \"50ms\"\ngive_up_after = \"1h\"\n"
+        )
+    };
+    let at = fault_at.as_millis();
+    let late = match run.late_client {
+        true => format!("start = \"{}ms\"\n", at + 5_000),
+        false => String::new(),
+    };
+    let clients = [client("c1", ""), client("c2", ""), client("c3", &late)].concat();
+    let lasts = run.lasts_s.map_or(String::new(), |lasts| format!("for = \"{}ms\"\n", lasts * 1000.0));
+    let fault = match run.fault.as_str() {
+        "kill" => "kind = \"crash\"\nhost = \"A\"\n".to_owned(),
+        "stop" => format!("kind = \"pause\"\nhost = \"A\"\n{lasts}"),
+        "cut" => format!(
+            "kind = \"cut\"\nfrom = [\"A\", \"S1\", \"c1\"]\nto = [\"B\", \"C\", \"S2\", \"S3\", \"c2\", \"c3\"]\n\
+             both_ways = true\n{lasts}"
+        ),
+        "cut-alone" => format!(
+            "kind = \"cut\"\nfrom = [\"A\", \"S1\"]\nto = [\"B\", \"C\", \"S2\", \"S3\", \"c1\", \"c2\", \"c3\"]\n\
+             both_ways = true\n{lasts}"
+        ),
+        _ => String::new(),
+    };
+    let fault = match fault.as_str() {
+        "" => String::new(),
+        fault => format!("[[faults]]\n{fault}at = \"{at}ms\"\n"),
+    };
+    let end = at + 5_000 + run.lasts_s.map_or(15_000, |lasts| (lasts * 1000.0) as u128 + 14_000);
+    format!(
+        "claim = \"run {} again\"\n[lock]\nalgorithm = \"single\"\nttl = \"{ttl_s}s\"\ndriver = \"{driver}\"\n\
+         {timeout}wake = \"poll\"\npoll = \"20ms\"\n[nodes]\nfsync_time = \"2ms..20ms\"\nnames = [\"A\", \"B\", \"C\"]\nmaster = \"A\"\n\
+         min_replicas_to_write = {min_replicas}\nmin_replicas_max_lag = \"{max_lag_s}s\"\n[sentinels]\n\
+         names = [{order}]\ndown_after = \"{down_after_ms}ms\"\n[network]\ndelay = \"100us..300us\"\n\
+         {clients}{fault}[limits]\ntime = \"{end}ms\"\n",
+        run.run
+    )
+}
