@@ -53,6 +53,14 @@ pub(super) fn check(
     host: &Field<'_>,
     setting: &Setting<'_>,
 ) -> Result<()> {
+    if matches!(effect, Effect::Promote { .. } | Effect::Follow { .. })
+        && !setting.hosts.hosts_of_role(Role::Sentinel).is_empty()
+    {
+        let cause = "Sentinels decide who is master here, and would undo the order";
+        return Err(
+            host.problem(cause, "remove it and stop, cut off or crash the master, or remove `[sentinels]`")
+        );
+    }
     match effect {
         Effect::Promote { host: promoted, tell, .. } => {
             let [promoted] = &promoted.0[..] else {

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use doublehold_lockimpl::Discovery;
+use doublehold_text::{exact_duration, several};
+
+use super::scenario::{Role, Scenario};
 
 /// How the Sentinels are set up. Which there are, the hosts of that role say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,4 +31,36 @@ pub enum Knowledge {
     All,
     /// The master's address, as on the first day: they ask it for its replicas, and meet at its channel.
     Master,
+}
+
+/// What a reader should doubt about the Sentinels of a scenario, each with a way out: it can be run, and says less than
+/// it seems to.
+pub(crate) fn doubts(scenario: &Scenario) -> Vec<String> {
+    let Some(setup) = &scenario.sentinels else { return Vec::new() };
+    let count = scenario.hosts.iter().filter(|host| host.role == Role::Sentinel).count() as u64;
+    let mut doubts = Vec::new();
+    if count < 3 {
+        let what = if count == 1 { "a Sentinel that is gone" } else { "one that is gone" };
+        doubts.push(format!(
+            "`sentinels.count` is {count}: {what} leaves no majority, and nobody fails over; use 3 or more"
+        ));
+    }
+    let ttls = scenario.clients.iter().map(|client| scenario.ttl_of(client.host));
+    if let Some(longest) = ttls.max().filter(|longest| setup.down_after > *longest) {
+        doubts.push(format!(
+            "`sentinels.down_after` is {}, and no lease is longer than {}: the key that a master takes with it is of a \
+             lease that has ended before there is another master; shorten it, or lengthen `lock.ttl`",
+            exact_duration(setup.down_after),
+            exact_duration(longest),
+        ));
+    }
+    let quorum = u64::from(setup.quorum);
+    if quorum > count / 2 + 1 {
+        doubts.push(format!(
+            "`sentinels.quorum` is {quorum} of {}: if a few are out of reach, nobody fails over; use {}",
+            several(count, "Sentinel"),
+            count / 2 + 1
+        ));
+    }
+    doubts
 }

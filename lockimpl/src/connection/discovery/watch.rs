@@ -91,7 +91,12 @@ impl Drop for Watch {
 
 impl Watch {
     /// Listens to each Sentinel, as Jedis does.
-    pub(super) fn listen_to_all<E: Env>(env: &E, law: Law, asked: &[NodeName], at: (&NodeName, &Heard)) -> Watch {
+    pub(super) fn listen_to_all<E: Env>(
+        env: &E,
+        law: Law,
+        asked: &[NodeName],
+        at: (&NodeName, &Heard),
+    ) -> Watch {
         let (name, heard) = at;
         let listen = |sentinel: &NodeName| {
             let (env, sentinel) = (env.clone(), sentinel.clone());
@@ -114,7 +119,12 @@ impl Watch {
     }
 
     /// Listens to the one Sentinel that a driver keeps, as go-redis does: what is missed meanwhile stays missed.
-    pub(super) fn listen_to_one<E: Env>(env: &E, sentinel: &NodeName, name: &NodeName, heard: &Heard) -> Watch {
+    pub(super) fn listen_to_one<E: Env>(
+        env: &E,
+        sentinel: &NodeName,
+        name: &NodeName,
+        heard: &Heard,
+    ) -> Watch {
         let (own, sentinel, name, heard) = (env.clone(), sentinel.clone(), name.clone(), heard.clone());
         Watch(vec![env.spawn(async move {
             loop {
@@ -125,7 +135,12 @@ impl Watch {
     }
 
     /// Asks one Sentinel after the other, as Redisson does: in another order each time, a second after the last answer.
-    pub(super) fn ask_for_ever<E: Env>(env: &E, law: Law, asked: &[NodeName], at: (&NodeName, &Heard)) -> Watch {
+    pub(super) fn ask_for_ever<E: Env>(
+        env: &E,
+        law: Law,
+        asked: &[NodeName],
+        at: (&NodeName, &Heard),
+    ) -> Watch {
         let (own, asked) = (env.clone(), asked.to_vec());
         let (name, heard) = (at.0.clone(), at.1.clone());
         Watch(vec![env.spawn(async move {

@@ -26,6 +26,7 @@ use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::host::UnknownHost;
 use crate::model::scenario::{ClientSetup, RestartClock, Role, Scenario};
+use crate::model::sentinels::doubts;
 use crate::model::when::Nth;
 use crate::report::{Grants, Judgement, Report, Summary, TraceHash};
 use crate::run::clocks;
@@ -260,6 +261,7 @@ impl PreparedSim {
         let Recorded { history, votes, extends, gave_up_at, announcements, mut notes, panicked, .. } =
             recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
+        notes.extend(doubts(&self.scenario));
         Report {
             scenario: self.scenario.clone(),
             seed,

@@ -34,9 +34,27 @@ fn simulated_failovers_take_the_time_of_real_ones() {
     let all = all();
     let mut wrong = Vec::new();
     for (run, runs) in &all {
-        println!("run {} {} {}: {} {:.2} first {:?} last {:?} window {:?}", run.run, run.fault, run.driver, run.double_holds, run.together_s, run.first_grant_of_majority_s, run.last_grant_of_old_master_s, run.window_s);
+        println!(
+            "run {} {} {}: {} {:.2} first {:?} last {:?} window {:?}",
+            run.run,
+            run.fault,
+            run.driver,
+            run.double_holds,
+            run.together_s,
+            run.first_grant_of_majority_s,
+            run.last_grant_of_old_master_s,
+            run.window_s
+        );
         for it in runs.iter().take(6) {
-            println!("   {} {} {:.2} first {:?} last {:?}  {:?}", it.seed, it.double_holds, it.together_s, it.first_grant_of_majority_s, it.last_grant_of_old_master_s, it.moments);
+            println!(
+                "   {} {} {:.2} first {:?} last {:?}  {:?}",
+                it.seed,
+                it.double_holds,
+                it.together_s,
+                it.first_grant_of_majority_s,
+                it.last_grant_of_old_master_s,
+                it.moments
+            );
         }
     }
     for step in STEPS {
@@ -65,7 +83,10 @@ fn double_holds_of_two_groups_are_as_many_and_as_long() {
         for it in runs {
             println!("run {} seed {}: {} {:.2}", run.run, it.seed, it.double_holds, it.together_s);
             if far(run.double_holds as f64, it.double_holds as f64) || far(run.together_s, it.together_s) {
-                wrong.push(format!("run {}, seed {}: {} and {:.2} s", run.run, it.seed, it.double_holds, it.together_s));
+                wrong.push(format!(
+                    "run {}, seed {}: {} and {:.2} s",
+                    run.run, it.seed, it.double_holds, it.together_s
+                ));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::keyword_effects::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 28] = [
+    let files: [fn() -> Vec<Row>; 29] = [
         crate::keyword_effects::clients::rows,
         crate::keyword_effects::clocks::rows,
         crate::keyword_effects::data::rows,
@@ -33,6 +33,7 @@ fn rows() -> Vec<Row> {
         crate::keyword_effects::requests::rows,
         crate::keyword_effects::resource::rows,
         crate::keyword_effects::roles::rows,
+        crate::keyword_effects::sentinels::rows,
         crate::keyword_effects::service::rows,
         crate::keyword_effects::skews::rows,
         crate::keyword_effects::stops::rows,
@@ -98,7 +99,8 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
          brings = { kind = 'promote', host = 'R1', after = '1s' } }]",
     );
     let commands = ("nodes.command_time", "{ M = '1ms' }");
-    let mut sets = vec![links, fault, law, weather, commands];
+    let sentinels = ("sentinels", "{}");
+    let mut sets = vec![links, fault, law, weather, commands, sentinels];
     let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
     sets.push((&key, "1"));
     let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
@@ -141,6 +143,7 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("lock", "lock"),
         ("nodes", "nodes"),
         ("nodes.command_time", "nodes.command_time"),
+        ("sentinels", "sentinels"),
         ("network", "network"),
         ("network.links", "network.links.0"),
         ("law", "network.delay"),
@@ -228,7 +231,11 @@ fn refusal_of(path: &str) -> String {
         let refused = read(base, &[waits, (key, &value)]);
         return refused.map(|_| ()).expect_err("nobody knows that word");
     }
-    let base = if path.starts_with("lock.") { REDLOCK } else { ONE };
+    let base = match path.split_once('.').map_or(path, |(table, _)| table) {
+        "lock" => REDLOCK,
+        "sentinels" => REPLICATED,
+        _ => ONE,
+    };
     read(base, &[(key, &value)]).map(|_| ()).expect_err("nobody knows that word")
 }
 

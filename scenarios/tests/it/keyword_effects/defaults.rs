@@ -31,6 +31,13 @@ const REPLICATED: &str = r#"
     master = "R1"
     at = "1s"
 "#;
+const WATCHED: &str = r#"
+    claim = "a lock on a master that Sentinels watch"
+    lock = { algorithm = "single", ttl = "10s" }
+    nodes = { names = ["M", "R1", "R2"], master = "M" }
+    sentinels = {}
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 const WEATHER: &str = r#"
     claim = "a lock under random faults"
     lock = { algorithm = "replicated", ttl = "10s" }
@@ -226,6 +233,13 @@ const DEFAULTS: &[Absent] = &[
     ("nodes.restart_clock", SINGLE, "nodes.restart_clock", "true-time"),
     ("nodes.min_replicas_to_write", REPLICATED, "nodes.min_replicas_to_write", "0"),
     ("nodes.min_replicas_max_lag", REPLICATED, "nodes.min_replicas_max_lag", "10s"),
+    ("sentinels.names", WATCHED, "sentinels.names", "['S1', 'S2', 'S3']"),
+    ("sentinels.count", WATCHED, "sentinels.count", "3"),
+    ("sentinels.quorum", WATCHED, "sentinels.quorum", "2"),
+    ("sentinels.down_after", WATCHED, "sentinels.down_after", "30s"),
+    ("sentinels.failover_timeout", WATCHED, "sentinels.failover_timeout", "180s"),
+    ("sentinels.parallel_syncs", WATCHED, "sentinels.parallel_syncs", "1"),
+    ("sentinels.knowledge", WATCHED, "sentinels.knowledge", "all"),
     ("nodes.notify_keyspace_events", SINGLE, "nodes.notify_keyspace_events", ""),
     ("nodes.scripts", SINGLE, "nodes.scripts", "unknown"),
     ("network.delay", SINGLE, "network.delay", "1ms..5ms"),

@@ -164,6 +164,22 @@ fn named() -> Vec<Row> {
             ..Row::on(REDLOCK)
         },
         Row {
+            word: "lock.driver=jedis-7",
+            claim: "a request whose connection ended is not sent again",
+            both: REDIS_PY_8,
+            with: &[("lock.driver", "jedis-7")],
+            shows: |without, with| again(without).is_some() && again(with).is_none(),
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.driver=redisson-4",
+            claim: "a request whose connection ended is not sent again",
+            both: REDIS_PY_8,
+            with: &[("lock.driver", "redisson-4")],
+            shows: |without, with| again(without).is_some() && again(with).is_none(),
+            ..Row::on(REDLOCK)
+        },
+        Row {
             word: "lock.driver=redis-py-8",
             claim: "it is sent again, 1 ms later or more",
             both: RESET_ONLY,

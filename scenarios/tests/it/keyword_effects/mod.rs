@@ -9,6 +9,7 @@
 //! | `texts` | what is said and expected, and variants |
 //! | `lock`, `timing`, `waiting`, `renewal`, `redlock`, `replicas`, `drivers` | `[lock]` |
 //! | `nodes`, `supervised` | `[nodes]` |
+//! | `sentinels` | `[sentinels]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
 //! | `stops`, `disks`, `data` | `[[faults]]` of hosts, disks, data |
@@ -44,6 +45,7 @@ mod resource;
 mod roles;
 mod row;
 mod seen;
+mod sentinels;
 mod service;
 mod skews;
 mod stops;

@@ -2,15 +2,61 @@
 
 use doublehold_sim::Fault;
 
-use crate::world::{Setup, fault};
+use crate::world::{Announced, Setup, fault};
+
+fn first<'a>(announced: &'a [Announced], kind: &str) -> Option<&'a Announced> {
+    announced.iter().find(|it| it.kind == kind)
+}
 
 #[test]
-fn a_stopped_master_is_replaced_and_converted_when_it_is_back() {
+fn a_stopped_master_is_replaced_and_follows_the_new_one_ten_seconds_after_it_is_back() {
     let stop = fault(20.0, vec![Fault::Pause { host: Setup::node(0) }], Some(15.0));
-    let announced = Setup { faults: vec![stop], ..Setup::default() }.run();
-    for event in &announced {
-        println!("{:8.3} {} {} {}", event.at, event.by, event.kind, event.text);
-    }
-    let converted = announced.iter().filter(|event| event.kind == "+convert-to-slave").count();
-    assert_eq!(converted, 1);
+    let announced = Setup { faults: vec![stop], ..Setup::default() }.run().announced;
+    let order = ["+sdown", "+odown", "+try-failover", "+elected-leader", "+promoted-slave", "+switch-master"];
+    let at: Vec<f64> =
+        order.iter().map(|kind| first(&announced, kind).expect("it was announced").at).collect();
+    assert!(at.is_sorted(), "{at:?}");
+    let converted = announced.iter().filter(|it| it.kind == "+convert-to-slave").collect::<Vec<_>>();
+    let [converted] = converted[..] else { panic!("{converted:?}") };
+    assert!((44.5..47.0).contains(&converted.at), "{converted:?}");
+    assert!(converted.text.starts_with("slave N0:6379"), "{converted:?}");
+}
+
+#[test]
+fn without_a_quorum_nobody_fails_over() {
+    let dead = fault(20.0, vec![Fault::Crash { host: Setup::node(0) }], None);
+    let announced = Setup { faults: vec![dead], quorum: 4, ..Setup::default() }.run().announced;
+    assert!(first(&announced, "+sdown").is_some() && first(&announced, "+odown").is_none());
+    assert!(first(&announced, "+switch-master").is_none());
+}
+
+#[test]
+fn without_a_majority_nobody_is_elected() {
+    let setup = Setup { sentinels: 5, quorum: 1, ..Setup::default() };
+    let dead = (2..5).map(|index| Fault::Crash { host: setup.sentinel(index) });
+    let dead = dead.chain([Fault::Crash { host: Setup::node(0) }]).collect();
+    let announced = Setup { faults: vec![fault(20.0, dead, None)], ..setup }.run().announced;
+    assert!(first(&announced, "+try-failover").is_some());
+    assert!(first(&announced, "-failover-abort-not-elected").is_some());
+    assert!(first(&announced, "+elected-leader").is_none());
+}
+
+#[test]
+fn sentinels_that_know_the_master_alone_find_its_replicas_and_each_other() {
+    let announced = Setup { knows_others: false, seconds: 15, ..Setup::default() }.run().announced;
+    let count = |kind: &str| announced.iter().filter(|it| it.kind == kind).count();
+    assert_eq!((count("+slave"), count("+sentinel")), (6, 6));
+}
+
+#[test]
+fn a_sentinel_whose_clock_jumps_does_nothing_for_thirty_seconds() {
+    let setup = Setup::default();
+    let jump = |index| Fault::StepClock { host: setup.sentinel(index), by_ns: 5_000_000_000 };
+    let jumps = (0..3).map(jump).collect();
+    let dead = fault(20.5, vec![Fault::Crash { host: Setup::node(0) }], None);
+    let announced = Setup { faults: vec![fault(20.0, jumps, None), dead], ..setup }.run().announced;
+    let tilts = announced.iter().filter(|it| it.kind == "+tilt").count();
+    let down = first(&announced, "+sdown").expect("it is found down in the end");
+    assert_eq!(tilts, 3);
+    assert!((49.5..53.0).contains(&down.at), "{down:?}");
 }

@@ -1,4 +1,5 @@
 //! Sentinels on simulated hosts, with the nodes that they watch.
 
 mod failover;
+mod safety;
 mod world;

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doublehold_sim::{
-    Budget, DelayLaw, Fault, HostId, HostSpec, LinkSpec, PlannedFault, Seed, SimTime, Trigger, World,
+    Budget, DelayLaw, Fault, Host, HostId, HostSpec, LinkSpec, PlannedFault, Seed, SimStream, SimTime,
+    Trigger, World,
 };
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use doublehold_sim_sentinel::{Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// Something a Sentinel announced: when (seconds of true time), which one, what.
 #[derive(Clone, Debug)]
@@ -17,6 +19,21 @@ pub(crate) struct Announced {
     pub(crate) by: String,
     pub(crate) kind: &'static str,
     pub(crate) text: String,
+}
+
+/// What a Sentinel answered when it was asked for its master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub(crate) by: String,
+    pub(crate) master: String,
+    pub(crate) config_epoch: u64,
+}
+
+/// What came of a run.
+pub(crate) struct Seen {
+    pub(crate) announced: Vec<Announced>,
+    /// In the order of time.
+    pub(crate) answered: Vec<Answered>,
 }
 
 /// What is to be simulated.
@@ -56,7 +73,8 @@ impl Setup {
     }
 
     /// Runs it.
-    pub(crate) fn run(self) -> Vec<Announced> {
+    pub(crate) fn run(self) -> Seen {
+        let node_count = self.nodes as u32;
         let law = DelayLaw::Fixed(Duration::from_micros(500));
         let mut world = World::new(Seed(self.seed), LinkSpec::lossless(law));
         let node_names: Vec<String> = (0..self.nodes).map(|index| format!("N{index}")).collect();
@@ -97,16 +115,64 @@ impl Setup {
             });
         }
         let until = Duration::from_secs(self.seconds);
-        world.add_host(HostSpec::new("end").essential(), move |host| async move { host.sleep(until).await });
+        let answered = Arc::new(Mutex::new(Vec::new()));
+        let (asked, heard) = (sentinel_names.clone(), answered.clone());
+        world.add_host(HostSpec::new("probe").essential(), move |host| {
+            for (name, number) in asked.iter().zip(1 + node_count..) {
+                host.spawn(ask_for_ever(host.clone(), HostId(number), name.clone(), heard.clone()));
+            }
+            async move { host.sleep(until).await }
+        });
         self.faults.into_iter().for_each(|fault| world.plan(fault));
         world.run(Budget::default());
         let announced = announced.lock().expect("nobody panics").clone();
-        announced
+        let answered = answered.lock().expect("nobody panics").clone();
+        Seen { announced, answered }
     }
 }
 
+/// Asks a Sentinel for its master, twice a second.
+async fn ask_for_ever(host: Host, sentinel: HostId, by: String, heard: Arc<Mutex<Vec<Answered>>>) {
+    loop {
+        if let Ok(stream) = host.connect(sentinel, SENTINEL_PORT).await {
+            let mut stream = BufReader::new(stream);
+            while let Some((master, config_epoch)) = ask(&mut stream).await {
+                let answer = Answered { by: by.clone(), master, config_epoch };
+                heard.lock().expect("nobody panics").push(answer);
+                host.sleep(Duration::from_millis(500)).await;
+            }
+        }
+        host.sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// The master that clients are told and its epoch: an array of two, and names and values a line each.
+async fn ask(stream: &mut BufReader<SimStream>) -> Option<(String, u64)> {
+    // In one piece, so that nothing comes between the two.
+    let both = b"SENTINEL GET-MASTER-ADDR-BY-NAME mymaster\r\nSENTINEL MASTER mymaster\r\n";
+    stream.write_all(both).await.ok()?;
+    let address = read_array(stream).await?;
+    let fields = read_array(stream).await?;
+    let epoch = fields.iter().position(|word| word == "config-epoch")?;
+    Some((address.first()?.clone(), fields.get(epoch + 1)?.parse().ok()?))
+}
+
+async fn read_array(stream: &mut BufReader<SimStream>) -> Option<Vec<String>> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok()?;
+    let count: usize = line.trim().strip_prefix('*')?.parse().ok()?;
+    let mut words = Vec::new();
+    for number in 0..count * 2 {
+        line.clear();
+        stream.read_line(&mut line).await.ok()?;
+        // Every other line is a length.
+        words.extend((number % 2 == 1).then(|| line.trim().to_owned()));
+    }
+    Some(words)
+}
+
 struct Ear {
-    host: doublehold_sim::Host,
+    host: Host,
     by: String,
     announced: Arc<Mutex<Vec<Announced>>>,
 }
