@@ -85,14 +85,6 @@ impl<S: Stage> Job<S> {
         let Program { name, plan, lock, kind, nodes, .. } = &*self.program;
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
         let resource = self.reach_resource(&stage).await?;
-        // The lock is made when the program begins: a driver that connects by itself does so from then on.
-        if plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
-            if let Err(told) = stage.start().await {
-                self.recorder.inconclusive(format!("{name} waits for its start and was told `{told}`"));
-                return None;
-            }
-            self.started.store(true, Ordering::Relaxed);
-        }
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => {
                 let (stage, recorder) = (stage.clone(), self.recorder.clone());
@@ -106,6 +98,13 @@ impl<S: Stage> Job<S> {
                 return None;
             }
         };
+        if plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
+            if let Err(told) = stage.start().await {
+                self.recorder.inconclusive(format!("{name} waits for its start and was told `{told}`"));
+                return None;
+            }
+            self.started.store(true, Ordering::Relaxed);
+        }
         let (program, recorder) = (&*self.program, &self.recorder);
         let mut client = Client { program, recorder, stage, lock, resource, place: 0 };
         for _ in 0..plan.rounds {

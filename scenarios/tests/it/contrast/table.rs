@@ -146,6 +146,22 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         HOLDS,
     ),
     contrast("bull-one-failure/often-is-not-enough", "the first failure ends it", RENEWS_ON, HOLDS),
+    contrast("sentinel-stop", "the old master is back", &[("faults.1.for", "2m")], HOLDS),
+    contrast("sentinel-stop/redis-py-5", "the old master is back", &[("faults.1.for", "2m")], HOLDS),
+    contrast("sentinel-stop/lettuce", "the old master is back", &[("faults.1.for", "2m")], HOLDS),
+    contrast(
+        "sentinel-stop/command-timeout",
+        "the driver keeps its connection",
+        &[("lock.on_timeout", "reconnect")],
+        HOLDS,
+    ),
+    contrast(
+        "sentinel-cut/min-replicas",
+        "the max-lag is as long as the lease",
+        &[("nodes.min_replicas_max_lag", "2s")],
+        HOLDS,
+    ),
+    contrast("sentinel-kill/behind", "the replicas did not hear of it", &[("faults.0.for", "1s")], HOLDS),
     contrast(
         "min-replicas/one-on-each-side",
         "R1 asks for a replica",

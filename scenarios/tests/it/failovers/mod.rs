@@ -1,94 +1,85 @@
 //! Failovers of real Sentinels, and the same ones simulated: each run's configuration and fault from many seeds.
 //!
 //! `scenarios/tests/failovers.json` holds what 30 runs of redis-server and redis-sentinel 7.0.15 came to, with three
-//! clients that take turns. A run's file says nothing of the place in its period at which each timer stood when the
-//! fault struck, so that one run is one draw: a simulated failover is compared with the range of all measured ones.
+//! clients that take turns, and `failover-steps.json` the steps of 106 more without clients. A file says nothing of where
+//! in its period each timer stood when the fault struck, so that one run is one draw: a simulated failover is compared
+//! with the range of all measured ones.
 //!
-//! `BLESS=1` writes `docs/failover.md` anew.
+//! `FAILOVER_SEEDS=20 BLESS=1` writes `docs/failover.md` anew. `.ci/deep` compares the page, and takes 100 seeds.
 
 mod measured;
 mod page;
 mod simulated;
 
-use self::measured::{Measured, STEPS};
+use std::sync::LazyLock;
+
+use self::measured::{Circumstances, Measured, RUNS, STEPS, Step};
 use self::simulated::{Simulated, simulate};
 
-/// Seeds of each configuration. `.ci/deep` takes ten times as many.
+/// The seeds of each configuration: enough to see what is wrong. `.ci/deep` takes more.
 fn seeds() -> u64 {
-    std::env::var("FAILOVER_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(10)
+    std::env::var("FAILOVER_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
 }
 
-/// A run of which measured double holds are forced by two groups of clients that cannot see each other.
+/// The share that has to be as measured, in percent. A few seeds prove less.
+fn share() -> usize {
+    if seeds() < 20 { 85 } else { 95 }
+}
+
+/// The measured runs in which two groups of clients could not see each other.
 const FORCED: [u32; 7] = [31, 40, 65, 67, 81, 83, 84];
+/// Runs whose leader had not heard of both replicas yet, which nothing here brings about.
+const NEW: [u32; 2] = [41, 71];
 
-fn all() -> Vec<(Measured, Vec<Simulated>)> {
-    let of = |run: Measured| {
-        let runs = (1..=seeds()).map(|seed| simulate(&run, seed)).collect();
-        (run, runs)
+/// A measured run with its simulated ones.
+type Compared = (&'static Measured, Vec<Simulated>);
+
+static ALL: LazyLock<Vec<Compared>> = LazyLock::new(|| {
+    RUNS.iter().map(|run| (run, (1..=seeds()).map(|seed| simulate(run, seed)).collect())).collect()
+});
+
+/// All simulated lengths of a step, in order.
+fn simulated(step: &Step) -> Vec<f64> {
+    let of = |(run, runs): &'static Compared| {
+        runs.iter().filter_map(move |it| step.time(&it.moments, Circumstances::of(run)))
     };
-    measured::read().into_iter().map(of).collect()
+    measured::sorted(ALL.iter().flat_map(of))
 }
 
 #[test]
-fn simulated_failovers_take_the_time_of_real_ones() {
-    let all = all();
-    let mut wrong = Vec::new();
-    for (run, runs) in &all {
-        println!(
-            "run {} {} {}: {} {:.2} first {:?} last {:?} window {:?}",
-            run.run,
-            run.fault,
-            run.driver,
-            run.double_holds,
-            run.together_s,
-            run.first_grant_of_majority_s,
-            run.last_grant_of_old_master_s,
-            run.window_s
-        );
-        for it in runs.iter().take(6) {
-            println!(
-                "   {} {} {:.2} first {:?} last {:?}  {:?}",
-                it.seed,
-                it.double_holds,
-                it.together_s,
-                it.first_grant_of_majority_s,
-                it.last_grant_of_old_master_s,
-                it.moments
-            );
-        }
+fn each_step_takes_as_long_as_a_real_one() {
+    for step in &STEPS {
+        let (measured, simulated) = (step.measured(), simulated(step));
+        let (least, most) = (measured[0], measured[measured.len() - 1]);
+        let within = simulated.iter().filter(|time| (least..=most).contains(*time)).count();
+        assert!(within * 100 >= simulated.len() * share(), "{}: {within} of {}", step.name, simulated.len());
+        // And not all at one end of the range: half of them are where the middle half of the measured ones is.
+        let quarter = |times: &[f64], of: usize| times[times.len() * of / 4];
+        let middle = quarter(&simulated, 2);
+        let (low, high) = (quarter(&measured, 1), quarter(&measured, 3));
+        assert!((low - 0.1..=high + 0.1).contains(&middle), "{}: {middle} of {low} to {high}", step.name);
     }
-    for step in STEPS {
-        let (mut within, mut of) = (0, 0);
-        for (run, runs) in &all {
-            let Some((least, most)) = step.range(run) else { continue };
-            let times = runs.iter().filter_map(|it| (step.time)(&it.moments, run));
-            for time in times {
-                of += 1;
-                within += usize::from((least..=most).contains(&time));
-            }
-        }
-        println!("{:50} {within} of {of}", step.name);
-        if within * 100 < of * 80 {
-            wrong.push(format!("{}: {within} of {of} within the range", step.name));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn double_holds_of_two_groups_are_as_many_and_as_long() {
-    let mut wrong = Vec::new();
-    for (run, runs) in all().iter().filter(|(run, _)| FORCED.contains(&run.run)) {
+fn two_groups_of_clients_hold_together_as_often_and_as_long_as_real_ones() {
+    for (run, runs) in ALL.iter().filter(|(run, _)| FORCED.contains(&run.run)) {
         let far = |measured: f64, simulated: f64| (simulated - measured).abs() > measured / 5.0;
-        for it in runs {
-            println!("run {} seed {}: {} {:.2}", run.run, it.seed, it.double_holds, it.together_s);
-            if far(run.double_holds as f64, it.double_holds as f64) || far(run.together_s, it.together_s) {
-                wrong.push(format!(
-                    "run {}, seed {}: {} and {:.2} s",
-                    run.run, it.seed, it.double_holds, it.together_s
-                ));
-            }
-        }
+        let is_near = |it: &&Simulated| {
+            !far(run.double_holds as f64, it.double_holds as f64) && !far(run.together_s, it.together_s)
+        };
+        let apart: Vec<&Simulated> = runs.iter().filter(|it| !it.is_stuck(run)).collect();
+        let near = apart.iter().copied().filter(|it| is_near(&it)).count();
+        assert!(near * 100 >= apart.len() * share(), "run {}: {near} of {}", run.run, apart.len());
+        assert!(!apart.is_empty(), "run {}: nobody was free", run.run);
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn clients_that_find_the_new_master_never_hold_together() {
+    let safe = |run: &Measured| run.double_holds == 0 && !NEW.contains(&run.run);
+    for (run, runs) in ALL.iter().filter(|(run, _)| safe(run)) {
+        let broken = runs.iter().filter(|it| it.double_holds > 0 && !it.is_twice()).count();
+        assert_eq!(broken, 0, "run {}", run.run);
+    }
 }

@@ -1,4 +1,4 @@
-//! Replies of RESP3, which only a connection gets on which a node may push.
+//! Replies of RESP3, which only a connection gets on which a node may push, and what is pushed on any.
 //!
 //! Assumes that what is too deep, or of no kind that RESP3 has, is nothing that can be read.
 
@@ -22,7 +22,16 @@ pub(super) fn is_unasked(value: &Value) -> bool {
     let answers = |kind: &PushKind| {
         matches!(kind, Subscribe | PSubscribe | SSubscribe | Unsubscribe | PUnsubscribe | SUnsubscribe)
     };
-    matches!(value, Value::Push { kind, .. } if !answers(kind))
+    // In RESP2 a message is an array like any other: no command here answers with such a one.
+    let is_message = |items: &[Value]| {
+        let [Value::BulkString(word), _, _] = items else { return false };
+        word == b"message"
+    };
+    match value {
+        Value::Push { kind, .. } => !answers(kind),
+        Value::Array(items) => is_message(items),
+        _ => false,
+    }
 }
 
 /// The length of the first value.
