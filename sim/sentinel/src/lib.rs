@@ -9,6 +9,8 @@
 //! The times between the steps of a failover come from this machine and from nothing else: from PINGs that are not
 //! answered, from a timer that looks ten to nineteen times a second, and from INFO, which is asked for every ten seconds
 //! and every second while a failover is under way.
+//!
+//! Decision: "Sentinels are hosts, and decide failovers themselves" (docs/decisions/redis.md).
 
 mod commands;
 mod config;

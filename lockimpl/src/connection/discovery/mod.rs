@@ -6,6 +6,8 @@
 //! is in `link` and `driver` beside this.
 //!
 //! Not modelled: handshakes with a Sentinel, and Sentinels that a driver learns of from others.
+//!
+//! Decision: "A driver decides how its clients find the master" (docs/decisions/locks.md).
 
 mod laws;
 mod watch;

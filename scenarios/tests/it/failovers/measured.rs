@@ -118,8 +118,12 @@ fn first_sdown(at: &Moments, here: Circumstances) -> Option<f64> {
     Some(at.sdown.first()? - here.down_after_s)
 }
 
+fn first_switch(at: &Moments, here: Circumstances) -> Option<f64> {
+    Some(at.switched.first()? - here.down_after_s)
+}
+
 /// The steps, in order.
-pub(super) const STEPS: [Step; 9] = [
+pub(super) const STEPS: [Step; 10] = [
     Step {
         name: "first `+sdown` once down-after has passed, master killed",
         only_kills: Some(true),
@@ -153,10 +157,11 @@ pub(super) const STEPS: [Step; 9] = [
         time: |at, here| between(at.switched.first(), at.switched.get(if here.is_cut { 1 } else { 2 })),
     },
     Step {
-        name: "first `+switch-master` after the fault, less down-after",
-        only_kills: None,
-        time: |at, here| Some(at.switched.first()? - here.down_after_s),
+        name: "first `+switch-master` after the kill, less down-after",
+        only_kills: Some(true),
+        time: first_switch,
     },
+    Step { name: "the same, master stopped or cut off", only_kills: Some(false), time: first_switch },
     Step {
         name: "`+convert-to-slave` after the old master is back",
         only_kills: Some(false),

@@ -300,6 +300,8 @@ const WITHOUT: &[&str] = &[
     "resource",
     "clients",
     "faults",
+    "sentinels",
+    "sentinels.discovery",
     "weather",
     "limits",
     "variants",
