@@ -140,7 +140,8 @@ impl Sentinel {
         {
             *votes.entry(leader).or_default() += 1;
         }
-        let majority = (self.peers.len() + 1) / 2 + 1;
+        let voters = self.peers.len() + 1;
+        let majority = voters / 2 + 1;
         let needed = majority.max(self.config.quorum as usize);
         most(&votes).is_some_and(|(leader, count)| leader == self.run_id && count >= needed)
     }

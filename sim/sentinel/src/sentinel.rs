@@ -119,7 +119,7 @@ impl Sentinel {
     /// Notes that the process is at work now, and whether it was away or its clock jumped meanwhile.
     pub(crate) fn look(&mut self, now: WallMillis) {
         let passed = now.since(self.looked_at);
-        self.has_missed_time |= passed < 0 || passed > TILT_TRIGGER_MS;
+        self.has_missed_time |= !(0..=TILT_TRIGGER_MS).contains(&passed);
         self.is_urgent |= self.has_missed_time;
         self.looked_at = now;
     }
