@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use crate::serve::Signals;
+use crate::serve::signals::Signals;
 use crate::stopping;
 
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

@@ -85,7 +85,7 @@ enum Command {
     Engines(commands::engines::Arguments),
     /// Run seeds four ways and compare the traces, event by event
     VerifyDeterminism(commands::verify_determinism::Arguments),
-    /// Serve simulated Redis nodes on loopback TCP ports, in real time
+    /// Serve simulated Redis nodes and Sentinels on loopback TCP ports, in real time
     Serve(commands::serve::Arguments),
     /// Print a script that lets a shell complete commands and options
     Completions(commands::completions::Arguments),

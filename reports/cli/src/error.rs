@@ -85,7 +85,7 @@ pub(crate) enum CliError {
     Thread(#[source] io::Error),
     /// The nodes cannot be served.
     #[error(transparent)]
-    Serve(#[from] crate::serve::ServeError),
+    Serve(#[from] crate::serve::error::ServeError),
     /// The system has no threads or files left for a server.
     #[error("cannot start serving: {0}")]
     Runtime(io::Error),

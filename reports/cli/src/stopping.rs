@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::cleanup;
-use crate::serve::Signals;
+use crate::serve::signals::Signals;
 
 /// For how long after the first request others are the same one.
 const AT_ONCE: Duration = Duration::from_secs(1);

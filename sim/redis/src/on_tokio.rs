@@ -1,7 +1,7 @@
-//! A real machine under a node: its clocks, its network through tokio, and files in memory, but for the configuration
+//! A real machine under a server: its clocks, its network through tokio, and files in memory, but for the configuration
 //! file, which can be one of the machine's. The one place in this crate that may use them.
 //!
-//! Everything a node starts runs on the thread, and in the runtime, that the node was booted in: one with time and I/O
+//! Everything a server starts runs on the thread, and in the runtime, that it was booted in: one with time and I/O
 //! enabled.
 //!
 //! Not modelled: a disk for the nodes' data. What is in memory is gone when the program ends.
@@ -22,9 +22,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::net::TcpStream;
 
-use crate::config_file;
 use crate::core::WallMicros;
 use crate::machine::Machine;
+
+/// The names of configuration files end so.
+const CONFIG_ENDING: &str = ".conf";
 
 /// This machine: its clocks, its network through tokio, and files in memory.
 #[derive(Clone, Debug)]
@@ -44,7 +46,8 @@ impl TokioMachine {
         TokioMachine { began: Instant::now(), remote_masters, files: Arc::default(), config_dir: None }
     }
 
-    /// The same machine, whose one node has its configuration file, `redis.conf`, in `folder`, which exists.
+    /// The same machine, whose one server has its configuration file in `folder`, which exists: `redis.conf`, or
+    /// `sentinel.conf` if it is a Sentinel.
     #[must_use]
     pub fn with_config_in(self, folder: PathBuf) -> TokioMachine {
         TokioMachine { config_dir: Some(folder), ..self }
@@ -52,7 +55,8 @@ impl TokioMachine {
 
     /// The path of a file that is on disk.
     fn disk_path(&self, file: &str) -> Option<PathBuf> {
-        self.config_dir.as_ref().filter(|_| file == config_file::NAME).map(|folder| folder.join(file))
+        let is_config = file.ends_with(CONFIG_ENDING);
+        self.config_dir.as_ref().filter(|_| is_config).map(|folder| folder.join(file))
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {

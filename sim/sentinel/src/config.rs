@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_sim_redis::core::Limits;
+
 /// The port that a Sentinel listens on.
 pub const SENTINEL_PORT: u16 = 26_379;
 
@@ -58,6 +60,8 @@ pub struct SentinelConfig {
     pub known_sentinels: Vec<(Address, String)>,
     /// `myid`: 40 hexadecimal digits. `None`: drawn when it starts for the first time.
     pub id: Option<String>,
+    /// What clients can make it hold: `maxclients` and its like.
+    pub limits: Limits,
 }
 
 impl SentinelConfig {
@@ -74,6 +78,7 @@ impl SentinelConfig {
             known_replicas: Vec::new(),
             known_sentinels: Vec::new(),
             id: None,
+            limits: Limits::default(),
         }
     }
 }

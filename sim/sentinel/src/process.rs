@@ -101,7 +101,8 @@ impl<M: Machine> SentinelProcess<M> {
     ) -> Result<SentinelProcess<M>, BootError> {
         let read = machine.read(FILE).map_err(|source| BootError::ReadData { file: FILE, source })?;
         let saved = Saved::read(&String::from_utf8_lossy(&read));
-        let (port, now, random) = (config.own.port, machine.wall().into(), machine.clone());
+        let (port, limits) = (config.own.port, config.limits.clone());
+        let (now, random) = (machine.wall().into(), machine.clone());
         let draw = Box::new(move || {
             let mut bytes = [0; 4];
             random.random(&mut bytes);
@@ -109,7 +110,7 @@ impl<M: Machine> SentinelProcess<M> {
         });
         let sentinel = Arc::new(Mutex::new(Sentinel::new(config, saved, now, draw)));
         let program = Arc::new(Desk(Arc::clone(&sentinel)));
-        let core = CoreConfig { port, program: Some(program), ..CoreConfig::default() };
+        let core = CoreConfig { port, limits, program: Some(program), ..CoreConfig::default() };
         let node = Node::boot(machine.clone(), NodeConfig { core, ..NodeConfig::default() })?;
         let shared = Arc::new(Shared {
             machine: machine.clone(),
@@ -136,6 +137,11 @@ impl<M: Machine> SentinelProcess<M> {
     /// Ends when the Sentinel has been shut down.
     pub async fn closed(&self) {
         self.shared.node.closed().await;
+    }
+
+    /// Ends the process in order; see [`Node::drain`].
+    pub fn drain(&self) {
+        self.shared.node.drain();
     }
 
     /// The address of the master that clients are told.

@@ -1,6 +1,7 @@
-//! `doublehold serve`: the simulated nodes on real ports, for redis-cli and client libraries.
+//! `doublehold serve`: the simulated servers on real ports, for redis-cli and client libraries.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use doublehold_sim_redis::core::Limits;
@@ -8,7 +9,13 @@ use doublehold_sim_redis::core::Limits;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::serve::{Options, Signals, limits, serve};
+use crate::serve::layout::{Layout, Nodes, Sentinels};
+use crate::serve::options::{Options, limits};
+use crate::serve::serve;
+use crate::serve::signals::Signals;
+
+/// Long enough for a busy laptop to answer in, short enough to wait for. Redis' own is 30 seconds.
+const DOWN_AFTER: Duration = Duration::from_secs(5);
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -16,9 +23,23 @@ pub(crate) struct Arguments {
     /// The first node's port on the loopback interface
     #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// How many nodes, on this port and those that follow
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    nodes: u16,
+    /// How many nodes, on this port and those that follow; they know nothing of each other [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    nodes: Option<u16>,
+    /// In place of `--nodes`, a master on this port and so many replicas on those that follow
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    replicas: Option<u16>,
+    /// Sentinels on the ports after the replicas'. They watch the master under the name `mymaster` and promote a
+    /// replica when it is down
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    sentinels: Option<u16>,
+    /// How many Sentinels must find the master down before one of them fails over [default: a majority]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    quorum: Option<u32>,
+    /// How long a node may leave a PING unanswered before a Sentinel finds it down; a failover that fails is tried
+    /// again after twelve times as long, 20s at least [default: 5s, where Redis has 30s]
+    #[arg(long, value_name = "DURATION", value_parser = down_after)]
+    down_after: Option<Duration>,
     /// Connections a node takes [default: 10000, or what the system allows]
     #[arg(long, value_name = "N", value_parser = setting("maxclients"))]
     maxclients: Option<Setting>,
@@ -40,7 +61,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     allow_remote_replicaof: bool,
     /// Give each node a configuration file, `DIR/PORT/redis.conf`: CONFIG REWRITE writes role and changed settings to
-    /// it, and a node that starts again goes by it, not by the options here [default: none; CONFIG REWRITE is refused]
+    /// it, and a node that starts again goes by it, not by the options here. A Sentinel keeps whom it knows in
+    /// `DIR/PORT/sentinel.conf` [default: none; CONFIG REWRITE is refused]
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
 }
@@ -59,8 +81,62 @@ fn setting(name: &'static str) -> impl Fn(&str) -> Result<Setting, &'static str>
     }
 }
 
+fn down_after(text: &str) -> Result<Duration, String> {
+    match doublehold_scenarios::format::duration(text)? {
+        short if short < Duration::from_millis(1) => Err("must be 1ms at least".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// An argument refused that fits no other, with the way out.
+fn refused<T>(problem: impl Into<String>, hint: impl Into<String>) -> Result<T, CliError> {
+    Err(CliError::Usage { problem: problem.into(), hint: hint.into() })
+}
+
 impl Arguments {
-    fn options(&self) -> Options {
+    fn layout(&self) -> Result<Layout, CliError> {
+        let nodes = match (self.nodes, self.replicas) {
+            (Some(_), Some(replicas)) => {
+                return refused(
+                    "`--nodes` serves nodes that know nothing of each other, `--replicas` a master and its replicas",
+                    format!("for a master and its replicas leave `--nodes` out: `--replicas {replicas}`"),
+                );
+            }
+            (nodes, None) => Nodes::Apart(nodes.unwrap_or(1)),
+            (None, Some(replicas)) => Nodes::Replicated(replicas),
+        };
+        Ok(Layout { port: self.port, nodes, sentinels: self.sentinels(nodes)? })
+    }
+
+    fn sentinels(&self, nodes: Nodes) -> Result<Option<Sentinels>, CliError> {
+        let Some(count) = self.sentinels else {
+            let setting = self.quorum.map(|_| "--quorum").or(self.down_after.map(|_| "--down-after"));
+            return setting.map_or(Ok(None), |setting| {
+                refused(
+                    format!("`{setting}` is a setting of Sentinels, and there are none"),
+                    "add Sentinels and replicas for them to promote: `--sentinels 3 --replicas 2`",
+                )
+            });
+        };
+        if matches!(nodes, Nodes::Apart(_)) {
+            return refused(
+                "Sentinels promote a replica of the master that they watch, and there is none",
+                format!("add replicas: `--sentinels {count} --replicas 2`"),
+            );
+        }
+        let quorum = self.quorum.unwrap_or(u32::from(count) / 2 + 1);
+        if quorum > u32::from(count) {
+            return refused(
+                format!(
+                    "a quorum of {quorum} is above the number of Sentinels, {count}: none would ever fail over"
+                ),
+                format!("choose one that can be reached: `--quorum {count}`, or a lower one"),
+            );
+        }
+        Ok(Some(Sentinels { count, quorum, down_after: self.down_after.unwrap_or(DOWN_AFTER) }))
+    }
+
+    fn options(&self) -> Result<Options, CliError> {
         let mut limits = limits();
         let settings = [
             &self.maxclients,
@@ -74,38 +150,30 @@ impl Arguments {
             let set = limits.set(name, value);
             debug_assert_eq!(set, Ok(true), "{name}");
         }
-        Options {
-            port: self.port,
-            nodes: self.nodes,
+        Ok(Options {
+            layout: self.layout()?,
             limits,
             remote_masters: self.allow_remote_replicaof,
             config_dir: self.config_dir.clone(),
-        }
+        })
     }
 }
 
-/// Serves until every node was told to SHUTDOWN, or the program is asked to stop.
+/// Serves until every server was told to SHUTDOWN, or the program is asked to stop.
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let mut options = arguments.options()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
-    let mut options = arguments.options();
     if let (Some(files), Some(_)) = (options.fit_open_files(), &arguments.maxclients) {
         let clients = options.limits.max_clients;
         output::inform(&format!(
-            "warning: the system allows {files} open files: maxclients is {clients} a node; raise `ulimit -n` for more"
+            "warning: the system allows {files} open files: maxclients is {clients} a server; raise `ulimit -n` for more"
         ));
     }
     runtime.block_on(async {
         let signals = Signals::listen().map_err(CliError::Runtime)?;
-        serve(options, signals, |ports| {
-            let (first, last) = (ports.start(), ports.end());
-            let where_to =
-                if first == last { format!("port {first}") } else { format!("ports {first} to {last}") };
-            output::inform(&format!(
-                "serving on 127.0.0.1, {where_to}; try `redis-cli -p {first} ping`, stop with Ctrl-C"
-            ));
-        })
-        .await?;
+        let announcement = options.layout.announcement();
+        serve(options, signals, |_ports| output::inform(&announcement)).await?;
         Ok(Exit::AsExpected)
     })
 }

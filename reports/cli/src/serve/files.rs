@@ -3,19 +3,25 @@
 //! As Redis does, the process asks for as many as `maxclients` needs, and lowers `maxclients` where it gets fewer: a
 //! client that is turned away knows why, one that is never accepted waits.
 
-use super::Options;
+use super::options::Options;
 
-/// What the process needs besides its nodes, and a node besides its clients: listeners, event queues, links to masters.
+/// What the process needs besides its servers, and a server besides its clients: listeners, event queues, links to
+/// masters.
 const RESERVED: u64 = 32;
-const RESERVED_BY_NODE: u64 = 8;
+const RESERVED_BY_SERVER: u64 = 8;
+
+/// The connections of a Sentinel to a node: for commands, and for hellos. To another Sentinel it has one.
+const TO_A_NODE: u64 = 2;
 
 impl Options {
     /// Lowers `maxclients` to what the system allows. Returns how many open files that is, if it is fewer than wanted.
     pub(crate) fn fit_open_files(&mut self) -> Option<u64> {
-        let nodes = u64::from(self.nodes.max(1));
-        let wanted = RESERVED + nodes * (u64::from(self.limits.max_clients) + RESERVED_BY_NODE);
+        let (nodes, sentinels) = (u64::from(self.layout.nodes()), u64::from(self.layout.sentinels()));
+        let servers = (nodes + sentinels).max(1);
+        let reserved = RESERVED + sentinels * (TO_A_NODE * nodes + sentinels);
+        let wanted = reserved + servers * (u64::from(self.limits.max_clients) + RESERVED_BY_SERVER);
         let allowed = allow(wanted)?;
-        let clients = (allowed.saturating_sub(RESERVED) / nodes).saturating_sub(RESERVED_BY_NODE).max(1);
+        let clients = (allowed.saturating_sub(reserved) / servers).saturating_sub(RESERVED_BY_SERVER).max(1);
         self.limits.max_clients = u32::try_from(clients).unwrap_or(u32::MAX);
         Some(allowed)
     }

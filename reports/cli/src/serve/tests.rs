@@ -1,8 +1,14 @@
 //! Nodes on real ports of this machine, asked over TCP.
 
+use std::path::Path;
+use std::time::Instant;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 
+use super::layout::{Layout, Nodes};
+use super::options::limits;
 use super::*;
 
 /// A run of free ports: what the system gives out, and its neighbours if they are free too.
@@ -17,7 +23,8 @@ fn free_ports(count: u16) -> u16 {
 }
 
 fn options(port: u16, nodes: u16) -> Options {
-    Options { port, nodes, limits: limits(), remote_masters: false, config_dir: None }
+    let layout = Layout { port, nodes: Nodes::Apart(nodes), sentinels: None };
+    Options { layout, limits: limits(), remote_masters: false, config_dir: None }
 }
 
 type Serving = tokio::task::JoinHandle<Result<(), ServeError>>;
@@ -29,7 +36,7 @@ async fn started(nodes: u16) -> (u16, Serving) {
 
 async fn started_with(options: Options) -> Serving {
     let (tell, told) = oneshot::channel();
-    let ports = options.port..=options.port + options.nodes - 1;
+    let ports = options.layout.ports().expect("they exist");
     let serving = tokio::spawn(serve(options, Signals::none(), move |ports| {
         tell.send(ports).expect("the test waits for it");
     }));
@@ -126,7 +133,7 @@ async fn without_a_folder_there_is_no_file_and_one_that_cannot_be_read_is_named(
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |config_dir: &Path| {
         let options = Options { config_dir: Some(config_dir.to_owned()), ..options(free_ports(1), 1) };
-        (options.port, serve(options, Signals::none(), |_| panic!("it is not ready")))
+        (options.layout.port, serve(options, Signals::none(), |_| panic!("it is not ready")))
     };
     let (port, serving) = refused(folder.path());
     let of_node = folder.path().join(port.to_string());
@@ -166,12 +173,4 @@ async fn a_taken_port_is_named() {
     let serving = serve(options(port, 1), Signals::none(), |_| panic!("it is not ready"));
     let error = serving.await.expect_err("the port is taken");
     assert!(matches!(error, ServeError::Bind { port: named, .. } if named == port), "{error}");
-}
-
-#[test]
-fn a_range_of_ports_that_does_not_exist_is_refused() {
-    assert!(matches!(ports(7000, 0), Err(ServeError::NoNodes)));
-    assert!(matches!(ports(65_535, 2), Err(ServeError::PortsOutOfRange { .. })));
-    assert!(matches!(ports(0, 1), Err(ServeError::PortsOutOfRange { .. })));
-    assert_eq!(ports(65_535, 1).expect("the last port"), 65_535..=65_535);
 }

@@ -28,6 +28,7 @@ mod readme;
 mod refused;
 mod report;
 mod serve;
+mod serve_sentinels;
 mod shrink;
 mod spoilt;
 mod stated;

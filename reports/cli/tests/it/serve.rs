@@ -11,18 +11,23 @@ use snapbox::str;
 use crate::kit::{Ask, Folder, PROGRAM, assert_text, command, doublehold, shell};
 
 /// Long enough for a busy machine, and far below whatever a test waits for in vain.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The served nodes; killed when the test ends.
-struct Server {
+/// The served nodes and Sentinels; killed when the test ends.
+pub(crate) struct Server {
     process: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Server {
     fn start(nodes: u16, options: &[&str]) -> Server {
-        let port = free_ports(nodes);
-        let mut process = doublehold(&["serve", "--port", &port.to_string(), "--nodes", &nodes.to_string()])
+        let nodes_text = nodes.to_string();
+        Server::start_at(free_ports(nodes), &[&["--nodes", &nodes_text], options].concat())
+    }
+
+    /// Starts on ports that are free.
+    pub(crate) fn start_at(port: u16, options: &[&str]) -> Server {
+        let mut process = doublehold(&["serve", "--port", &port.to_string()])
             .args(options)
             .stderr(Stdio::piped())
             .spawn()
@@ -35,20 +40,26 @@ impl Server {
         Server { process, port }
     }
 
-    fn client(&self, node: u16) -> Client {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port + node)).expect("a node listens");
+    /// A client of the server on this port or so many further.
+    pub(crate) fn client(&self, further: u16) -> Client {
+        self.try_client(further).expect("somebody listens")
+    }
+
+    /// The same; none where nobody listens.
+    pub(crate) fn try_client(&self, further: u16) -> Option<Client> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port + further)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
-        Client(BufReader::new(stream))
+        Some(Client(BufReader::new(stream)))
     }
 
     /// As `kill -NAME`: the standard library can only kill for good.
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         command("kill").args(["-s", name, &self.process.id().to_string()]).ends(0);
     }
 
     /// How it ended, within the test's patience.
-    fn end(&mut self) -> ExitStatus {
+    pub(crate) fn end(&mut self) -> ExitStatus {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             if let Some(status) = self.process.try_wait().expect("it is ours") {
@@ -77,7 +88,7 @@ impl Drop for Server {
 }
 
 /// A run of free ports.
-fn free_ports(count: u16) -> u16 {
+pub(crate) fn free_ports(count: u16) -> u16 {
     loop {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let first = bind(0).expect("a free port").local_addr().expect("it is bound").port();
@@ -88,7 +99,7 @@ fn free_ports(count: u16) -> u16 {
 }
 
 /// A client that sends lines or bytes and reads lines.
-struct Client(BufReader<TcpStream>);
+pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
     fn send(&mut self, bytes: &[u8]) {
@@ -102,7 +113,7 @@ impl Client {
     }
 
     /// The first line of a reply; empty at the end of the connection.
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         match self.0.read_line(&mut line) {
             Ok(_) => line.trim_end().to_owned(),
@@ -111,7 +122,7 @@ impl Client {
         }
     }
 
-    fn ask(&mut self, command: &str) -> String {
+    pub(crate) fn ask(&mut self, command: &str) -> String {
         self.send(format!("{command}\r\n").as_bytes());
         self.line()
     }
@@ -365,7 +376,7 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
     std::fs::copy(PROGRAM, &binary).expect("there is room");
     let port = free_ports(1).to_string();
     let commands: [(&[&str], &str); 2] = [
-        (&["serve", "--port", &port], "cannot start a node: "),
+        (&["serve", "--port", &port], "cannot start a server: "),
         (&["verify-determinism", "quiet", "--seeds", "1"], "cannot compare with another thread: "),
     ];
     for (arguments, said) in commands {

@@ -1,0 +1,34 @@
+//! What is served, and within which limits.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use doublehold_sim_redis::core::{Limits, OutputLimit};
+
+use super::layout::Layout;
+
+const MB: u64 = 1 << 20;
+
+/// What is served.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Which servers, and where.
+    pub(crate) layout: Layout,
+    /// What each server can be made to hold.
+    pub(crate) limits: Limits,
+    /// Whether REPLICAOF may name another machine.
+    pub(crate) remote_masters: bool,
+    /// Where each server has a folder, named as its port, for its configuration file.
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+/// Limits under which strangers cannot exhaust this machine: Redis', and where Redis has none, some that no lock meets.
+#[must_use]
+pub(crate) fn limits() -> Limits {
+    Limits {
+        max_memory: 256 * MB,
+        max_memory_clients: 256 * MB,
+        output: OutputLimit { hard: 128 * MB, soft: 32 * MB, soft_time: Duration::from_secs(60) },
+        ..Limits::default()
+    }
+}
