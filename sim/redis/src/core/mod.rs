@@ -44,6 +44,7 @@ mod tracking;
 mod values;
 
 pub(crate) use blocked::{DEMOTED, reply_files};
+pub use commands::pattern::matches as glob_matches;
 pub use config::{CoreConfig, Version};
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;

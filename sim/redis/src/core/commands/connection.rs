@@ -114,15 +114,20 @@ fn reply_hello(ctx: &Context<'_>, out: &mut Vec<u8>) {
         reply::bulk(out, value);
     };
     let protocol = ctx.session.protocol;
-    reply::map(out, protocol, 7);
+    let is_sentinel = ctx.core.config.program.is_some();
+    reply::map(out, protocol, if is_sentinel { 6 } else { 7 });
     pair(out, b"server", b"redis");
     pair(out, b"version", ctx.version().full().as_bytes());
     reply::bulk(out, b"proto");
     reply::integer(out, if protocol == Protocol::Two { 2 } else { 3 });
     reply::bulk(out, b"id");
     reply::integer(out, ctx.session.id as i64);
-    pair(out, b"mode", b"standalone");
-    pair(out, b"role", if ctx.core.replication.is_replica() { b"replica" } else { b"master" });
+    if is_sentinel {
+        pair(out, b"mode", b"sentinel");
+    } else {
+        pair(out, b"mode", b"standalone");
+        pair(out, b"role", if ctx.core.replication.is_replica() { b"replica" } else { b"master" });
+    }
     reply::bulk(out, b"modules");
     reply::array(out, 0);
 }

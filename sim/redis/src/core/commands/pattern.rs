@@ -1,4 +1,4 @@
-//! Glob patterns of KEYS and CONFIG GET.
+//! Glob patterns of KEYS, CONFIG GET and SENTINEL RESET.
 //!
 //! Two stars need no recursion: when what follows a star fails, only the last star may take one byte more. That keeps
 //! the cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit, which shows and is kept.
@@ -11,7 +11,7 @@ const STARS: usize = 1_000;
 
 /// Whether all of `text` matches `pattern`: `*`, `?`, `[a-c]`, `[^a]`, `\` to escape.
 /// An empty text matches an empty pattern only, not even `*`: Redis' matcher needs a byte to look at.
-pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
     matches_in_steps(pattern, text, &mut 0)
 }
 
