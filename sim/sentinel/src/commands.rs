@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use doublehold_sim_redis::core::{Answered, Program, WallMicros};
+use doublehold_sim_redis::core::{Answered, Program, WallMicros, glob_matches};
 use doublehold_sim_redis::resp::{Args, Protocol, integer, reply};
 
 use crate::instance::{FailoverState, Instance, Reconfiguration, Report};
@@ -17,7 +17,7 @@ use crate::time::{WallMillis, millis};
 pub(crate) struct Desk(pub(crate) Arc<Mutex<Sentinel>>);
 
 /// The commands of a server that a Sentinel has as well.
-const SHARED: [&str; 12] = [
+const SHARED: [&str; 10] = [
     "AUTH",
     "CLIENT",
     "COMMAND",
@@ -25,8 +25,6 @@ const SHARED: [&str; 12] = [
     "PING",
     "PSUBSCRIBE",
     "PUNSUBSCRIBE",
-    "QUIT",
-    "RESET",
     "SHUTDOWN",
     "SUBSCRIBE",
     "UNSUBSCRIBE",
@@ -188,9 +186,9 @@ impl Request<'_> {
         reply::ok(self.out);
     }
 
-    /// SENTINEL RESET pattern: here `*` or the name of the one master.
+    /// SENTINEL RESET pattern
     fn reset(&mut self) {
-        let matches = self.args.at(2) == b"*" || self.knows_name();
+        let matches = glob_matches(self.args.at(2), self.sentinel.config.master_name.as_bytes());
         if matches {
             self.sentinel.reset(self.now);
         }
@@ -198,6 +196,9 @@ impl Request<'_> {
     }
 
     fn role(&mut self) {
+        if self.args.len() != 1 {
+            return reply::error(self.out, b"ERR wrong number of arguments for 'role' command");
+        }
         reply::array(self.out, 2);
         reply::bulk(self.out, b"sentinel");
         reply::array(self.out, 1);
@@ -218,8 +219,29 @@ impl Request<'_> {
         reply::integer(self.out, 1);
     }
 
-    /// INFO: what is asked of a Sentinel.
+    /// INFO: of the sections those that tell of a Sentinel.
     fn info(&mut self) {
+        let asked: Vec<Vec<u8>> =
+            (1..self.args.len()).map(|index| self.args.at(index).to_ascii_lowercase()).collect();
+        let is_asked = |section: &[u8]| {
+            let names = [section, b"default", b"all", b"everything"];
+            asked.is_empty() || asked.iter().any(|name| names.contains(&name.as_slice()))
+        };
+        let server = is_asked(b"server").then(|| self.server_section());
+        let sentinel = is_asked(b"sentinel").then(|| self.sentinel_section());
+        let sections: Vec<String> = server.into_iter().chain(sentinel).collect();
+        reply::bulk(self.out, sections.join("\r\n").as_bytes());
+    }
+
+    fn server_section(&self) -> String {
+        let Sentinel { run_id, config, .. } = &*self.sentinel;
+        format!(
+            "# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:{run_id}\r\ntcp_port:{}\r\n",
+            config.own.port
+        )
+    }
+
+    fn sentinel_section(&self) -> String {
         let (sentinel, now) = (&*self.sentinel, self.now);
         let master = &sentinel.master;
         let status = match (&master.odown_since, master.instance.is_down()) {
@@ -228,14 +250,11 @@ impl Request<'_> {
             (None, false) => "ok",
         };
         let address = &master.instance.address;
-        let text = format!(
-            "# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:{}\r\ntcp_port:{}\r\n\r\n\
-             # Sentinel\r\nsentinel_masters:1\r\nsentinel_tilt:{}\r\nsentinel_tilt_since_seconds:{}\r\n\
+        format!(
+            "# Sentinel\r\nsentinel_masters:1\r\nsentinel_tilt:{}\r\nsentinel_tilt_since_seconds:{}\r\n\
              sentinel_running_scripts:0\r\nsentinel_scripts_queue_length:0\r\n\
              sentinel_simulate_failure_flags:0\r\n\
              master0:name={},status={status},address={}:{},slaves={},sentinels={}\r\n",
-            sentinel.run_id,
-            sentinel.config.own.port,
             u8::from(sentinel.tilt_since.is_some()),
             sentinel.tilt_since.map_or(-1, |since| now.since(since) / 1000),
             sentinel.config.master_name,
@@ -243,8 +262,7 @@ impl Request<'_> {
             address.port,
             sentinel.replicas.len(),
             sentinel.peers.len() + 1,
-        );
-        reply::bulk(self.out, text.as_bytes());
+        )
     }
 
     /// One instance, as names and values.
