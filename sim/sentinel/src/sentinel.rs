@@ -268,10 +268,14 @@ impl Sentinel {
         self.reset_links();
         let mut instance = self.next_instance(address, now);
         let before = &self.master;
-        // As in Redis, where it is the same link to another address: no second try within a second.
+        // As in Redis, where it is the same instance with another address: no second try within a second, and INFO and
+        // hellos go on at the pace that they had.
         instance.link.dialed_at = before.instance.link.dialed_at;
+        instance.published_at = before.instance.published_at;
         let (config_epoch, leader_epoch) = (before.config_epoch, before.leader_epoch);
+        let refreshed_at = before.report.refreshed_at;
         self.master = Master { config_epoch, leader_epoch, ..Master::new(instance, now) };
+        self.master.report.refreshed_at = refreshed_at;
         others.into_iter().for_each(|address| self.add_replica(address, now));
         (self.is_unsaved, self.is_urgent) = (true, true);
     }
@@ -306,5 +310,23 @@ impl Sentinel {
         } else if link.hello == Some(id) {
             link.lose_hello();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_leaves_info_and_hellos_their_pace() {
+        let config = SentinelConfig::new(Address::new("S1", 26379), Address::new("A", 6379));
+        let (start, later) = (WallMillis(1_000), WallMillis(5_000));
+        let mut sentinel = Sentinel::new(config, Saved::default(), start, Box::new(|| 0));
+        sentinel.add_replica(Address::new("B", 6379), start);
+        sentinel.master.report.refreshed_at = Some(start);
+        sentinel.reset(later);
+        assert_eq!(sentinel.master.report.refreshed_at, Some(start));
+        assert_eq!(sentinel.master.instance.published_at, start);
+        assert!(sentinel.replicas.is_empty(), "INFO finds it again, at its time");
     }
 }
