@@ -1,5 +1,7 @@
 //! Which server runs on which port: nodes that know nothing of each other, or a master with its replicas, and the
 //! Sentinels that watch them.
+//!
+//! Decision: "Served Sentinels know everybody from the start, and wait five seconds" (docs/decisions/redis.md).
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
