@@ -63,7 +63,6 @@ struct Request<'a> {
 impl Request<'_> {
     /// SENTINEL subcommand …
     fn sentinel(&mut self) {
-        self.sentinel.look(self.now);
         let subcommand = self.args.at(1).to_ascii_lowercase();
         match (subcommand.as_slice(), self.args.len()) {
             (b"get-master-addr-by-name", 3) => self.tell_address(),
@@ -213,7 +212,6 @@ impl Request<'_> {
         if self.args.at(1) != HELLO_CHANNEL.as_bytes() {
             return reply::error(self.out, b"ERR Only HELLO messages are accepted by Sentinel instances.");
         }
-        self.sentinel.look(self.now);
         let hello = String::from_utf8_lossy(self.args.at(2)).into_owned();
         self.sentinel.note_hello(&hello, self.now);
         reply::integer(self.out, 1);

@@ -22,6 +22,7 @@ use crate::config::{Address, SentinelConfig};
 use crate::file::{FILE, Saved};
 use crate::reply;
 use crate::sentinel::{Sentinel, SentinelEvent};
+use crate::tilt::LastLook;
 use crate::time::WallMillis;
 use crate::wires::WireId;
 
@@ -54,6 +55,7 @@ struct Shared<M: Machine> {
     sentinel: Arc<Mutex<Sentinel>>,
     /// Of the task with the timer.
     timer: Mutex<Timer>,
+    last_look: Mutex<LastLook>,
     saving: Mutex<Saving>,
     listener: Option<Arc<dyn Listener>>,
 }
@@ -116,7 +118,8 @@ impl<M: Machine> SentinelProcess<M> {
             machine: machine.clone(),
             node,
             sentinel,
-            timer: Mutex::new(Timer::default()),
+            timer: Mutex::new(Timer { set_for: machine.monotonic(), ..Timer::default() }),
+            last_look: Mutex::new(LastLook::new(now, machine.monotonic())),
             saving: Mutex::new(Saving::default()),
             listener,
         });
@@ -171,6 +174,17 @@ impl<M: Machine> Shared<M> {
         }
         saving.waiting.push(cx.waker().clone());
         Poll::Pending
+    }
+
+    /// Looks at the clock, before anything is done.
+    fn look(&self) -> WallMillis {
+        let now = self.now();
+        let due = self.timer().set_for;
+        let mut last = self.last_look.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_odd(now, self.machine.monotonic(), due) {
+            self.lock().distrust_clock();
+        }
+        now
     }
 
     fn now(&self) -> WallMillis {
@@ -249,7 +263,7 @@ async fn keep_ticking<M: Machine>(shared: Arc<Shared<M>>) {
         if let First::Left(()) = first(called, shared.machine.sleep(rest)).await {
             continue;
         }
-        let now = shared.now();
+        let now = shared.look();
         shared.lock().tick(now);
         shared.settle();
         poll_fn(|cx| shared.poll_saved(cx)).await;
@@ -292,7 +306,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
                 return Ok(());
             }
             let mut rest = self.input.as_slice();
-            let now = shared.now();
+            let now = shared.look();
             while let Some(reply) = reply::take(&mut rest).map_err(|_| io::ErrorKind::InvalidData)? {
                 shared.lock().receive(id, &reply, now);
             }
@@ -341,7 +355,9 @@ impl<S: AsyncRead + Unpin, M: Machine> AsyncRead for Caller<S, M> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        self.shared.look();
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -9,7 +9,6 @@ use crate::wires::{Awaited, Purpose, WireId};
 impl Sentinel {
     /// Takes one reply.
     pub(crate) fn receive(&mut self, id: WireId, reply: &Reply<'_>, now: WallMillis) {
-        self.look(now);
         let Some((owner, purpose)) = self.wires.owner(id) else { return };
         let Some(place) = self.place_of(owner) else { return };
         if purpose == Purpose::Hello {

@@ -10,7 +10,7 @@
 use crate::config::{Address, SentinelConfig};
 use crate::file::Saved;
 use crate::instance::{FailoverState, Instance, InstanceId, Master, Peer, Replica};
-use crate::time::{TILT_PERIOD_MS, TILT_TRIGGER_MS, WallMillis};
+use crate::time::{TILT_PERIOD_MS, WallMillis};
 use crate::wires::{Awaited, WireId, Wires};
 
 /// Something that a Sentinel tells whoever has subscribed to it.
@@ -40,8 +40,6 @@ pub(crate) struct Sentinel {
     pub(crate) replicas: Vec<Replica>,
     pub(crate) peers: Vec<Peer>,
     pub(crate) tilt_since: Option<WallMillis>,
-    /// The clock, when something was done last.
-    looked_at: WallMillis,
     /// The clock jumped, or nothing was done for too long.
     has_missed_time: bool,
     pub(crate) wires: Wires,
@@ -80,7 +78,6 @@ impl Sentinel {
             replicas: Vec::new(),
             peers: Vec::new(),
             tilt_since: None,
-            looked_at: now,
             has_missed_time: false,
             wires: Wires::default(),
             events: Vec::new(),
@@ -99,7 +96,6 @@ impl Sentinel {
 
     /// Does what is due now. Ticks at which nothing is due may be left out.
     pub(crate) fn tick(&mut self, now: WallMillis) {
-        self.look(now);
         self.is_urgent = false;
         if std::mem::take(&mut self.has_missed_time) {
             self.tilt_since = Some(now);
@@ -116,12 +112,9 @@ impl Sentinel {
         }
     }
 
-    /// Notes that the process is at work now, and whether it was away or its clock jumped meanwhile.
-    pub(crate) fn look(&mut self, now: WallMillis) {
-        let passed = now.since(self.looked_at);
-        self.has_missed_time |= !(0..=TILT_TRIGGER_MS).contains(&passed);
-        self.is_urgent |= self.has_missed_time;
-        self.looked_at = now;
+    /// The process has found its clock odd: the next tick sees to it.
+    pub(crate) fn distrust_clock(&mut self) {
+        (self.has_missed_time, self.is_urgent) = (true, true);
     }
 
     /// One instance's share of a tick.
