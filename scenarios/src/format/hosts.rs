@@ -317,8 +317,8 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         }
         (Nodes::Independent, Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
-            let others = lock.running_on(|nodes| nodes == Nodes::Replicated);
-            let hint = format!("remove `master`, or use the {others} lock");
+            let others = lock.running_on(|nodes| nodes != Nodes::Independent);
+            let hint = format!("remove `master`, or use {others}");
             return Err(nodes.problem(cause, hint));
         }
         _ => {}

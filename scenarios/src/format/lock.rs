@@ -109,7 +109,7 @@ impl<'a> Chosen<'a> {
             return format!("name one node, or let the lock run on several: {says}");
         }
         let others = self.running_on(|nodes| nodes != Nodes::One);
-        format!("name one node, or use the {others} lock")
+        format!("name one node, name a `master` that the others replicate, or use the {others} lock")
     }
 
     /// The way to a lock with what `wanted` looks for: a switch of this one, or another.

@@ -57,8 +57,9 @@ pub(crate) fn doubts(scenario: &Scenario) -> Vec<String> {
     let quorum = u64::from(setup.quorum);
     if quorum > count / 2 + 1 {
         doubts.push(format!(
-            "`sentinels.quorum` is {quorum} of {}: if a few are out of reach, nobody fails over; use {}",
+            "`sentinels.quorum` is {quorum} of {}: with {} out of reach nobody fails over; use {}",
             several(count, "Sentinel"),
+            several(count + 1 - quorum, "Sentinel"),
             count / 2 + 1
         ));
     }

@@ -545,7 +545,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "algorithm = \"redlock\"",
             "algorithm = \"single\"",
-            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated`, `redlock`, `hash-replicated` or `multi-lock` lock",
+            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, name a `master` that the others replicate, or use the `replicated`, `redlock`, `hash-replicated` or `multi-lock` lock",
         ),
         (
             "algorithm = \"redlock\"",
@@ -580,7 +580,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "[\"A\", \"B\", \"C\"]",
             "[\"A\"], master = \"A\"",
-            "line 3: `nodes.master` does not fit this lock: its nodes stand alone | hint: remove `master`, or use the `replicated` or `hash-replicated` lock",
+            "line 3: `nodes.master` does not fit this lock: its nodes stand alone | hint: remove `master`, or use `single`, `replicated`, `counter`, `job`, `list`, `hash` or another of `doublehold locks`",
         ),
         (
             "algorithm = \"redlock\"",

@@ -30,6 +30,7 @@ mod prepared;
 mod programs;
 mod reentrant;
 mod runner;
+mod sentinels;
 mod several;
 mod steps;
 mod subject;
