@@ -2,6 +2,7 @@
 //!
 //! Everything comes from the locks' descriptors: a lock that is added is shown here without a word.
 
+mod behind_sentinel;
 mod json;
 mod library;
 mod markdown;
@@ -149,7 +150,7 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     let published = Switches::new();
     let facts = lock.facts(&published);
     let nodes = match lock.nodes {
-        Nodes::One => "one node",
+        Nodes::One => "one node, or a master that other nodes replicate",
         Nodes::Replicated => "a master and the nodes that replicate it",
         Nodes::Independent if lock.least_nodes > 1 => "two nodes or more that know nothing of each other",
         Nodes::Independent => "any number of nodes that know nothing of each other",

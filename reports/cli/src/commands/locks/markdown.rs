@@ -5,6 +5,7 @@
 use doublehold_lockimpl::{Descriptor, Flaw, Profile, Remedy};
 use doublehold_scenarios::catalog;
 
+use super::behind_sentinel;
 use super::library::{driver, languages, lease, newest};
 use super::measurements;
 use super::outcome::Outcome;
@@ -26,12 +27,13 @@ pub(super) fn page(locks: &[Descriptor]) -> Result<String, CliError> {
             let Some((profile, _)) = lock.profile.filter(|(profile, _)| profile.language == language) else {
                 continue;
             };
-            links.push(format!("[{}](#{})", profile.library, anchor(profile)));
+            links.push(link(profile));
             sections += &section(lock)?;
         }
         text += &format!("- **{language}**: {}\n", links.join(", "));
     }
-    Ok(format!("{TITLE}{}\n{text}\n{}\n", measurements::part(locks)?, sections.trim_end()))
+    let (measured, sentinel) = (measurements::part(locks)?, behind_sentinel::part(locks)?);
+    Ok(format!("{TITLE}{measured}\n{sentinel}\n{text}\n{}\n", sections.trim_end()))
 }
 
 /// One lock; a lock that is no library has nothing but what it is.
@@ -97,6 +99,11 @@ fn repair(flaw: &Flaw) -> Result<String, CliError> {
         Some(rest) => format!("the {rest}"),
         None => story,
     })
+}
+
+/// What people call a library, as a link to what is known of it.
+pub(super) fn link(profile: &Profile) -> String {
+    format!("[{}](#{})", profile.library, anchor(profile))
 }
 
 fn anchor(profile: &Profile) -> String {
