@@ -53,17 +53,16 @@ mod tests;
 pub use adapter::{Acquiring, Client, Existing, Guard, MakesState, NoState, StateMaker, Wanted};
 pub use builtin::descriptors;
 pub use config::{
-    Choice, Descriptor, DriverDefaults, Facts, Flaw, Form, Kind, LockConfig, Most, Newest, Nodes, Profile,
-    Ratio, Remedy, RenewEvery, Sends, Switch, SwitchError, Switches, Unfit, Value,
+    Choice, Descriptor, DriverDefaults, Facts, Flaw, Form, Kind, LockConfig, MasterDiscovery, Most, Newest,
+    Nodes, Profile, Ratio, Remedy, RenewEvery, Sends, Switch, SwitchError, Switches, Unfit, Value,
 };
-pub use connection::discovery::Discovery;
 pub use connection::link::OnTimeout;
 pub use connection::request::ReleaseMethod;
 pub use connection::transport::{Reconnect, Transport};
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
-    BootTime, CONNECT_LIMIT, Clock, Deadline, DeadlinePassed, Env, Group, MonotonicTime, NodeName,
+    BootTime, CONNECT_LIMIT, Clock, Deadline, DeadlinePassed, Env, MasterGroup, MonotonicTime, NodeName,
     ProcessState, Push, Pushes, RESPONSE_LIMIT, RedisRs, Task, WallTime, connection_config, connection_info,
     default_config, listening_config, listening_info,
 };

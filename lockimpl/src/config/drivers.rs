@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
+use super::discovery::MasterDiscovery;
 use super::switch::{NONE, Value};
-use crate::connection::discovery::Discovery;
 
 /// The name of the switch that names a driver.
 pub(crate) const DRIVER: &str = "driver";
@@ -32,7 +32,7 @@ pub struct DriverDefaults {
     /// The moments at which it does so: a word of `reconnect`.
     reconnect: &'static str,
     /// The manner in which it finds a master behind Sentinels; none if nobody has read that.
-    discovery: Option<Discovery>,
+    discovery: Option<MasterDiscovery>,
 }
 
 const fn seconds(seconds: u64) -> Option<Duration> {
@@ -50,7 +50,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 0,
         reconnect: "at-once",
-        discovery: Some(Discovery::RedisPy5),
+        discovery: Some(MasterDiscovery::RedisPy5),
     },
     DriverDefaults {
         name: "redis-py-8",
@@ -61,7 +61,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 10,
         reconnect: "redis-py-8",
-        discovery: Some(Discovery::RedisPy8),
+        discovery: Some(MasterDiscovery::RedisPy8),
     },
     DriverDefaults {
         name: "go-redis-9.21",
@@ -72,7 +72,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.21",
-        discovery: Some(Discovery::GoRedis),
+        discovery: Some(MasterDiscovery::GoRedis),
     },
     DriverDefaults {
         name: "go-redis-9.22",
@@ -83,7 +83,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 3,
         reconnect: "go-redis-9.22",
-        discovery: Some(Discovery::GoRedis),
+        discovery: Some(MasterDiscovery::GoRedis),
     },
     DriverDefaults {
         name: "ioredis-5",
@@ -93,7 +93,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-5",
-        discovery: Some(Discovery::Ioredis),
+        discovery: Some(MasterDiscovery::Ioredis),
     },
     DriverDefaults {
         name: "ioredis-6",
@@ -103,7 +103,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 20,
         reconnect: "ioredis-6",
-        discovery: Some(Discovery::Ioredis),
+        discovery: Some(MasterDiscovery::Ioredis),
     },
     DriverDefaults {
         name: "lettuce-7",
@@ -115,7 +115,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         // It never gives up: a command waits until its time is over.
         retries: 1000,
         reconnect: "lettuce-7",
-        discovery: Some(Discovery::Lettuce),
+        discovery: Some(MasterDiscovery::Lettuce),
     },
     DriverDefaults {
         name: "jedis-7",
@@ -125,7 +125,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "reconnect",
         retries: 0,
         reconnect: "at-once",
-        discovery: Some(Discovery::Jedis),
+        discovery: Some(MasterDiscovery::Jedis),
     },
     DriverDefaults {
         name: "redisson-4",
@@ -135,7 +135,7 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
         on_timeout: "keep",
         retries: 0,
         reconnect: "at-once",
-        discovery: Some(Discovery::Redisson),
+        discovery: Some(MasterDiscovery::Redisson),
     },
     DriverDefaults {
         name: "stackexchange-redis-3",
@@ -150,13 +150,18 @@ pub(crate) static DRIVERS: &[DriverDefaults] = &[
 ];
 
 impl DriverDefaults {
+    /// All drivers that were read.
+    pub fn all() -> &'static [Self] {
+        DRIVERS
+    }
+
     /// The driver of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         DRIVERS.iter().find(|driver| driver.name == name)
     }
 
     /// The manner in which it finds a master; none if nobody has read that.
-    pub fn discovery(&self) -> Option<Discovery> {
+    pub fn discovery(&self) -> Option<MasterDiscovery> {
         self.discovery
     }
 

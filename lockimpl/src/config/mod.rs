@@ -6,25 +6,31 @@
 //! | file | holds |
 //! |---|---|
 //! | `switch` | [`Switch`] and [`Switches`]: what each may be, and what was chosen |
+//! | `choice` | [`Choice`]: a switch of a few words |
 //! | `schema` | [`LockConfig`] and [`Form`]: a lock names its switches, with defaults and meanings |
 //! | `facts` | [`Facts`]: what a lock can do and sends once they are set |
+//! | `discovery` | [`MasterDiscovery`]: how a driver finds a master behind Sentinels |
 //! | `drivers` | [`DriverDefaults`]: a driver by its name, as defaults of switches |
 //! | `descriptor` | [`Descriptor`]: all of it, of one kind of lock |
 //! | `profile` | [`Profile`]: a library, as switches that are fixed, and its flaws |
 //!
 //! Knows no lock, no node and no environment: what builds locks is in `registry`.
 
+mod choice;
 mod descriptor;
+mod discovery;
 mod drivers;
 mod facts;
 mod profile;
 mod schema;
 mod switch;
 
+pub use choice::Choice;
 pub use descriptor::{Descriptor, Nodes};
+pub use discovery::MasterDiscovery;
 pub use drivers::DriverDefaults;
 pub use facts::{Facts, Sends};
 pub use profile::{Flaw, Newest, Profile, Remedy};
 pub(crate) use schema::word_of;
-pub use schema::{Choice, Form, LockConfig, RenewEvery};
+pub use schema::{Form, LockConfig, RenewEvery};
 pub use switch::{Kind, Most, Ratio, Switch, SwitchError, Switches, Unfit, Value};

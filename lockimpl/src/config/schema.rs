@@ -7,16 +7,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::choice::Choice;
+use super::discovery::MasterDiscovery;
 use super::drivers::{DRIVER, DRIVERS, DriverDefaults};
 use super::facts::Facts;
 use super::switch::{Kind, Most, NONE, Ratio, Switch, SwitchError, Switches, Unfit, Value};
-use crate::connection::discovery::Discovery;
-
-/// A choice among words, each with what it means.
-pub trait Choice: Copy + PartialEq + 'static {
-    /// The words, in the order in which they are shown.
-    const WORDS: &'static [(&'static str, Self)];
-}
 
 /// The configuration of a lock as its own type, read from switches. The `Default` of such a type is
 /// [`defaults`](LockConfig::defaults).
@@ -161,7 +156,7 @@ impl Form<'_> {
     }
 
     /// How the driver that was chosen finds a master.
-    pub(crate) fn discovery(&self) -> Discovery {
+    pub(crate) fn discovery(&self) -> MasterDiscovery {
         self.driver.and_then(DriverDefaults::discovery).unwrap_or_default()
     }
 

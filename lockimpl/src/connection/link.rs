@@ -9,12 +9,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 
-use super::discovery::{Discovery, Finder};
+use super::discovery::Finder;
 use super::driver::Driver;
 use super::request::Request;
 use super::transport::{Dialing, Reconnect, Transport};
 use super::tries::{Tries, sleep};
 use super::wire::{NoReply, Wire, deadline_after, run_until};
+use crate::config::MasterDiscovery;
 use crate::config::{Choice, Form};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, ErrorReply, Refusal};
@@ -116,7 +117,8 @@ impl<E: Env> Link<E> {
             return Self { transport, driver, ..self };
         }
         // redis-py connects anew for each Sentinel, and sends a command to a master once.
-        let is_redis_py = matches!(transport.discovery, Discovery::RedisPy5 | Discovery::RedisPy8);
+        let is_redis_py =
+            matches!(transport.discovery, MasterDiscovery::RedisPy5 | MasterDiscovery::RedisPy8);
         let transport = match is_redis_py && finder.is_some() {
             true => Transport { retries: 0, reconnect: Reconnect::AtOnce, ..transport },
             false => transport,
@@ -228,7 +230,8 @@ impl<E: Env> Link<E> {
         sent.map_err(|trouble| self.settle(trouble))
     }
 
-    /// Says it to a master that somebody has to be asked for, and of which the driver may hear that it is none any more.
+    /// Says it to a master that somebody has to be asked for, and of which the driver may hear that it is none any
+    /// more.
     async fn say_to_master(&mut self, env: &E, words: &Words<'_>, reply: &mut Value) -> Result<(), Failure> {
         self.leave_ended(env);
         if self.conn.is_none() {

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::discovery::Discovery;
+use crate::config::MasterDiscovery;
 use crate::config::{Choice, Form};
 use crate::env::Env;
 use crate::env::jitter::up_to;
@@ -24,7 +24,7 @@ pub struct Transport {
     /// The time that connecting may take. Default none: the time of the first command on a connection includes it.
     pub connect_timeout: Option<Duration>,
     /// How it finds a master that has to be asked for. A switch of no lock: it follows the driver.
-    pub discovery: Discovery,
+    pub discovery: MasterDiscovery,
 }
 
 /// When a driver opens a connection anew.

@@ -37,7 +37,7 @@ use redis::RedisResult;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::connection::discovery::Discovery;
+use crate::config::MasterDiscovery;
 pub use clock::Clock;
 pub use process_state::ProcessState;
 pub use push::{Push, Pushes};
@@ -56,18 +56,18 @@ pub use tokio_env::TokioEnv;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName {
     name: Arc<str>,
-    group: Option<Arc<Group>>,
+    group: Option<Arc<MasterGroup>>,
 }
 
 /// Nodes of which one is the master, and those who know which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Group {
+pub struct MasterGroup {
     /// The nodes, the first master first.
     pub nodes: Vec<NodeName>,
     /// The Sentinels, in the order in which a driver is told of them.
     pub sentinels: Vec<NodeName>,
     /// How the master is found; `None`: as the driver of the lock does.
-    pub discovery: Option<Discovery>,
+    pub discovery: Option<MasterDiscovery>,
 }
 
 impl NodeName {
@@ -77,7 +77,7 @@ impl NodeName {
     }
 
     /// Names the master of a group, as Sentinels know it: whichever node that is when somebody connects.
-    pub fn of_master(name: &str, group: Group) -> Self {
+    pub fn of_master(name: &str, group: MasterGroup) -> Self {
         Self { name: name.into(), group: Some(Arc::new(group)) }
     }
 
@@ -87,7 +87,7 @@ impl NodeName {
     }
 
     /// The group whose master it is, if it is not a node by itself.
-    pub fn group(&self) -> Option<&Group> {
+    pub fn group(&self) -> Option<&MasterGroup> {
         self.group.as_deref()
     }
 }

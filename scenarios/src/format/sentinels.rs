@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_lockimpl::{Choice as _, Discovery, Nodes};
+use doublehold_lockimpl::{Choice as _, MasterDiscovery, Nodes};
 use doublehold_text::{exact_duration, file_duration, several};
 use toml::Table;
 
@@ -37,7 +37,7 @@ const FAILOVER_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What `[sentinels]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
-    let discovery: Vec<&str> = Discovery::WORDS.iter().map(|(word, _)| *word).collect();
+    let discovery: Vec<&str> = MasterDiscovery::WORDS.iter().map(|(word, _)| *word).collect();
     [
         Key::all("sentinels", KEYS),
         Key::words("sentinels.knowledge", &words_of(KNOWLEDGE)),
@@ -92,7 +92,8 @@ pub(super) fn read_sentinels(
     let majority = count / 2 + 1;
     let quorum = sentinels.get("quorum").map_or(Ok(majority), |field| quorum(&field, count))?;
     let duration = |key, usual| sentinels.get(key).map_or(Ok(usual), |field| millis(&field));
-    let discovery = sentinels.get("discovery").map(|field| field.choice(Discovery::WORDS)).transpose()?;
+    let discovery =
+        sentinels.get("discovery").map(|field| field.choice(MasterDiscovery::WORDS)).transpose()?;
     Ok(Some(SentinelsSetup {
         quorum: quorum as u32,
         down_after: duration("down_after", DOWN_AFTER)?,
@@ -177,7 +178,7 @@ pub(super) fn write(setup: &SentinelsSetup, scenario: &Scenario) -> Table {
     put(&mut table, "parallel_syncs", i64::from(*parallel_syncs));
     let word = KNOWLEDGE.iter().find(|(_, meant)| meant == knowledge).map_or("all", |(word, _)| *word);
     put(&mut table, "knowledge", word);
-    let word = |meant| Discovery::WORDS.iter().find(|(_, known)| known == meant).map(|(word, _)| *word);
+    let word = |meant| MasterDiscovery::WORDS.iter().find(|(_, known)| known == meant).map(|(word, _)| *word);
     if let Some(word) = discovery.as_ref().and_then(word) {
         put(&mut table, "discovery", word);
     }

@@ -45,8 +45,8 @@ pub struct Scenario {
     pub sets: Vec<String>,
     /// What it should show. A predicate that is not named is reported and not compared.
     pub expect: BTreeMap<Predicate, Expected>,
-    /// All hosts: nodes first, then Sentinels, the resource and clients, and each process before its threads. An index into this
-    /// list is a [`HostIndex`].
+    /// All hosts: nodes first, then Sentinels, the resource and clients, and each process before its threads. An index
+    /// into this list is a [`HostIndex`].
     pub hosts: Vec<HostSetup>,
     /// The lock under test.
     pub lock: LockSetup,

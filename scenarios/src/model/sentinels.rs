@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_lockimpl::Discovery;
+use doublehold_lockimpl::MasterDiscovery;
 use doublehold_text::{exact_duration, several};
 
 use super::scenario::{Role, Scenario};
@@ -21,7 +21,7 @@ pub struct SentinelsSetup {
     /// What they know when the run begins.
     pub knowledge: Knowledge,
     /// How clients find the master; `None`: as the driver of their lock does.
-    pub discovery: Option<Discovery>,
+    pub discovery: Option<MasterDiscovery>,
 }
 
 /// What Sentinels know when a run begins.

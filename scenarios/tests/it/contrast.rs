@@ -3,10 +3,11 @@
 //! An entry that shows the same whatever is done to it shows nothing. Where two things have to change, neither alone
 //! turns the verdict, and that is tested too: otherwise one of them would be the deciding one.
 //!
-//! A scenario and its variant that expect different things are each other's contrast; the others are in `table` and
-//! `drivers`.
+//! A scenario and its variant that expect different things are each other's contrast; the others are in `table`,
+//! `drivers` and `sentinels`.
 
 mod drivers;
+mod sentinels;
 mod table;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 use drivers::DRIVERS;
+use sentinels::SENTINELS;
 use table::{CONTRASTS, Contrast};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -36,7 +38,7 @@ fn is_contrast(one: &Entry, other: &Entry) -> bool {
 
 /// All that are listed.
 fn contrasts() -> impl Iterator<Item = &'static Contrast> {
-    CONTRASTS.iter().chain(DRIVERS)
+    CONTRASTS.iter().chain(DRIVERS).chain(SENTINELS)
 }
 
 /// What an entry comes to with these changes.

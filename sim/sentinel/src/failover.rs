@@ -1,8 +1,8 @@
 //! A failover, step by step: begin, be elected, choose a replica, promote it, tell the others, and watch the new
 //! master. One step a tick.
 //!
-//! A Sentinel that is not elected gives up after ten seconds. One that finds no replica to promote gives up at once, and
-//! nobody tries again before twice the `failover-timeout` has passed.
+//! A Sentinel that is not elected gives up after ten seconds. One that finds no replica to promote gives up at once,
+//! and nobody tries again before twice the `failover-timeout` has passed.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,7 @@
 //! What a Sentinel keeps on disk: its id, its epochs and whom it knows, in the lines of `sentinel.conf`.
 //!
-//! Redis writes the file before it goes on with what it was doing, so that a vote is on disk before it is told: one that
-//! is forgotten in a power loss could be given twice. The process sees to that.
+//! Redis writes the file before it goes on with what it was doing, so that a vote is on disk before it is told: one
+//! that is forgotten in a power loss could be given twice. The process sees to that.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! A Sentinel's process on its machine: one task for its timer, one for each connection to another, and the server that
 //! clients and other Sentinels connect to.
 //!
-//! Redis looks at everything ten to nineteen times a second, each time with another pause, so that Sentinels do not stay
-//! in step. Here the ticks at which nothing is due are left out: the timer is set for the first tick after the next
-//! thing to do.
+//! Redis looks at everything ten to nineteen times a second, each time with another pause, so that Sentinels do not
+//! stay in step. Here the ticks at which nothing is due are left out: the timer is set for the first tick after the
+//! next thing to do.
 
 use std::future::poll_fn;
 use std::io;

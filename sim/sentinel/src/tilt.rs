@@ -1,9 +1,9 @@
-//! The clocks, as a process looks at them: Redis' Sentinel distrusts its clock (TILT) if it was set back, or if more than
-//! two seconds passed from one tick of its timer to the next.
+//! The clocks, as a process looks at them: Redis' Sentinel distrusts its clock (TILT) if it was set back, or if more
+//! than two seconds passed from one tick of its timer to the next.
 //!
 //! Ticks are left out here, so the time since the last one is put together: one period, the time by which the timer is
-//! late, and the step of the wall clock since somebody looked. A process that stood still since before the timer was due
-//! counts as late from then only, a few tenths of a second less.
+//! late, and the step of the wall clock since somebody looked. A process that stood still since before the timer was
+//! due counts as late from then only, a few tenths of a second less.
 
 use std::time::Duration;
 

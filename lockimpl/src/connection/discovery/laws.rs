@@ -1,20 +1,18 @@
-//! What each driver does by default to find a master behind Sentinels, as its source has it.
+//! What each driver does by default to find a master behind Sentinels, as its source has it, read on 2026-11-29.
 //!
 //! | driver | read |
 //! |---|---|
-//! | redis-py 8.1.0, 5.2.1 | sentinel.py (`discover_master`, `SentinelManagedConnection`), connection.py, client.py, on 2026-11-29 |
-//! | ioredis 5.11.1, 6.0.0 | connectors/SentinelConnector/index.js, redis/event_handler.js, Redis.js, on 2026-11-29 |
-//! | Jedis v7.5.3 | providers/SentineledConnectionProvider.java, on 2026-11-29 |
-//! | go-redis v9.22.0 | sentinel.go (`MasterAddr`, `trySwitchMaster`), internal/pool/pool.go, on 2026-11-29 |
-//! | Redisson 4.7.0 | connection/SentinelConnectionManager.java, MasterSlaveEntry.java, on 2026-11-29 |
-//! | Lettuce b0bcdd8 | RedisClient.java (`lookupRedis`, `socketAddressSupplier`), ConnectionWatchdog.java, on 2026-11-29 |
+//! | redis-py 8.1.0, 5.2.1 | sentinel.py (`discover_master`, `SentinelManagedConnection`), connection.py, client.py |
+//! | ioredis 5.11.1, 6.0.0 | connectors/SentinelConnector/index.js, redis/event_handler.js, Redis.js |
+//! | Jedis v7.5.3 | providers/SentineledConnectionProvider.java |
+//! | go-redis v9.22.0 | sentinel.go (`MasterAddr`, `trySwitchMaster`), internal/pool/pool.go |
+//! | Redisson 4.7.0 | connection/SentinelConnectionManager.java, MasterSlaveEntry.java |
+//! | Lettuce b0bcdd8 | RedisClient.java (`lookupRedis`, `socketAddressSupplier`), ConnectionWatchdog.java |
 
 use std::time::Duration;
 
-use super::Discovery;
-use crate::connection::link::{Link, OnTimeout};
+use crate::config::MasterDiscovery;
 use crate::connection::transport::{Reconnect, Transport};
-use crate::env::{Env, NodeName};
 
 /// The way in which a driver asks.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +23,7 @@ pub(super) struct Law {
     /// It keeps its connection to a Sentinel from one question to the next.
     pub(super) keeps_connection: bool,
     connect_timeout: Option<Duration>,
-    reply_timeout: Option<Duration>,
+    pub(super) reply_timeout: Option<Duration>,
     /// The way in which it hears of a new master beside its connections.
     pub(super) hears: Hears,
     /// What becomes of a request under way when it has heard of one.
@@ -98,7 +96,7 @@ pub(super) enum UnderWay {
 
 impl Law {
     /// That of a driver; `timeout` is how long it waits for a command.
-    pub(super) fn of(discovery: Discovery, timeout: Option<Duration>) -> Self {
+    pub(super) fn of(discovery: MasterDiscovery, timeout: Option<Duration>) -> Self {
         let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
         let plain = Self {
             question: Question::Address,
@@ -113,10 +111,10 @@ impl Law {
             reconnect: Reconnect::AtOnce,
         };
         match discovery {
-            Discovery::Fixed | Discovery::AtConnect => plain,
-            Discovery::AskNodes => Self { question: Question::Role, order: Order::Circle, ..plain },
-            Discovery::RedisPy5 => Self { question: Question::Masters, ..plain },
-            Discovery::RedisPy8 => Self {
+            MasterDiscovery::Fixed | MasterDiscovery::AtConnect => plain,
+            MasterDiscovery::AskNodes => Self { question: Question::Role, order: Order::Circle, ..plain },
+            MasterDiscovery::RedisPy5 => Self { question: Question::Masters, ..plain },
+            MasterDiscovery::RedisPy8 => Self {
                 question: Question::Masters,
                 // `socket_timeout` goes to Sentinels as well, the time to connect does not follow it.
                 connect_timeout: seconds(5),
@@ -124,7 +122,7 @@ impl Law {
                 reconnect: Reconnect::RedisPy8,
                 ..plain
             },
-            Discovery::Ioredis => Self {
+            MasterDiscovery::Ioredis => Self {
                 order: Order::Circle,
                 when_none: WhenNone::AskAgain,
                 keeps_connection: false,
@@ -132,14 +130,14 @@ impl Law {
                 reply_timeout: None,
                 ..plain
             },
-            Discovery::Jedis => Self {
+            MasterDiscovery::Jedis => Self {
                 keeps_connection: false,
                 hears: Hears::Each,
                 connect_timeout: seconds(2),
                 reply_timeout: seconds(2),
                 ..plain
             },
-            Discovery::GoRedis => Self {
+            MasterDiscovery::GoRedis => Self {
                 order: Order::AllAtOnce,
                 hears: Hears::Kept,
                 under_way: UnderWay::Fails,
@@ -147,7 +145,7 @@ impl Law {
                 reply_timeout: seconds(5),
                 ..plain
             },
-            Discovery::Redisson => Self {
+            MasterDiscovery::Redisson => Self {
                 order: Order::FromFirst,
                 hears: Hears::Asking,
                 under_way: UnderWay::IsForgotten,
@@ -155,7 +153,7 @@ impl Law {
                 reply_timeout: seconds(3),
                 ..plain
             },
-            Discovery::Lettuce => Self {
+            MasterDiscovery::Lettuce => Self {
                 order: Order::FirstThatConnects,
                 when_none: WhenNone::LastKnown,
                 keeps_connection: false,
@@ -166,14 +164,13 @@ impl Law {
         }
     }
 
-    /// The way to one of those who are asked.
-    pub(super) fn link<E: Env>(&self, env: &E, node: NodeName) -> Link<E> {
-        let transport = Transport {
+    /// The way in which those who are asked are connected to.
+    pub(super) fn transport(&self) -> Transport {
+        Transport {
             retries: self.retries,
             reconnect: self.reconnect,
             connect_timeout: self.connect_timeout,
-            discovery: Discovery::Fixed,
-        };
-        Link::new(node, self.reply_timeout, OnTimeout::Reconnect).with_transport(env, transport)
+            discovery: MasterDiscovery::Fixed,
+        }
     }
 }

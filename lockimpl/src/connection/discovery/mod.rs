@@ -25,74 +25,16 @@ use redis::{Cmd, RedisError, Value};
 
 use self::laws::{Hears, Law, Order, Question, UnderWay, WhenNone};
 use self::watch::{Heard, Watch};
-use super::link::{Failure, Link, Unopened, connect};
+use super::link::{Failure, Link, OnTimeout, Unopened, connect};
 use super::request::is_master;
 use super::tries::sleep;
 use super::wire::{NoReply, deadline_after, run_until};
-use crate::config::Choice;
-use crate::env::{Env, Group, NodeName};
-
-/// The manner in which a driver finds the master, by the name of the driver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Discovery {
-    /// Not at all: the node that was the master at the beginning.
-    Fixed,
-    /// By asking the nodes themselves (`ROLE`), one after the other.
-    AskNodes,
-    /// By asking one Sentinel after the other for the address, at each new connection, and checking the role there.
-    #[default]
-    AtConnect,
-    /// As redis-py 5: without any limit of its own.
-    RedisPy5,
-    /// As redis-py 8: eleven tries for each Sentinel, with 5 s to connect and 5 s for the answer.
-    RedisPy8,
-    /// As ioredis 5 and 6: in a circle, with 10 s to connect and no limit for the answer.
-    Ioredis,
-    /// As Lettuce's `RedisClient.connect`: the first Sentinel that takes a connection, and no other.
-    Lettuce,
-    /// As Jedis: at the beginning, and then by listening to every Sentinel.
-    Jedis,
-    /// As go-redis: the Sentinel that answered first, which is asked for each connection and listened to.
-    GoRedis,
-    /// As Redisson: one Sentinel each second, in a random order.
-    Redisson,
-}
-
-impl Choice for Discovery {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("fixed", Self::Fixed),
-        ("ask-nodes", Self::AskNodes),
-        ("at-connect", Self::AtConnect),
-        ("redis-py-5", Self::RedisPy5),
-        ("redis-py-8", Self::RedisPy8),
-        ("ioredis", Self::Ioredis),
-        ("lettuce", Self::Lettuce),
-        ("jedis", Self::Jedis),
-        ("go-redis", Self::GoRedis),
-        ("redisson", Self::Redisson),
-    ];
-}
-
-impl Discovery {
-    /// True if a driver looks at the role of a node that it has connected to, and takes none but a master.
-    pub(super) fn checks_role(self) -> bool {
-        matches!(self, Self::AtConnect | Self::Ioredis)
-    }
-
-    /// True if a driver takes a refusal of a replica (`READONLY`) for the end of the connection.
-    pub(super) fn minds_readonly(self) -> bool {
-        matches!(self, Self::AtConnect | Self::AskNodes | Self::RedisPy5 | Self::RedisPy8)
-    }
-
-    /// True if a driver looks whether an idle connection has ended before it uses it.
-    pub(super) fn sees_idle_end(self) -> bool {
-        matches!(self, Self::AtConnect | Self::AskNodes | Self::RedisPy5 | Self::RedisPy8)
-    }
-}
+use crate::config::MasterDiscovery;
+use crate::env::{Env, MasterGroup, NodeName};
 
 /// Whoever looks for the master for one link.
 pub(super) struct Finder<E: Env> {
-    discovery: Discovery,
+    discovery: MasterDiscovery,
     law: Law,
     /// Those who are asked: the Sentinels, or the nodes themselves.
     asked: Vec<Link<E>>,
@@ -117,20 +59,25 @@ pub(super) struct Finder<E: Env> {
 
 impl<E: Env> Finder<E> {
     /// For a link to the master of a group, whose driver waits so long for a command.
-    pub(super) fn new(env: &E, name: &NodeName, group: &Group, asks: (Discovery, Option<Duration>)) -> Self {
+    pub(super) fn new(
+        env: &E,
+        name: &NodeName,
+        group: &MasterGroup,
+        asks: (MasterDiscovery, Option<Duration>),
+    ) -> Self {
         let (by_driver, timeout) = asks;
         let discovery = match group.discovery.unwrap_or(by_driver) {
-            Discovery::Fixed => Discovery::Fixed,
-            _ if group.sentinels.is_empty() => Discovery::AskNodes,
+            MasterDiscovery::Fixed => MasterDiscovery::Fixed,
+            _ if group.sentinels.is_empty() => MasterDiscovery::AskNodes,
             chosen => chosen,
         };
         let law = Law::of(discovery, timeout);
         let asked = match discovery {
-            Discovery::Fixed => &[],
-            Discovery::AskNodes => &group.nodes[..],
+            MasterDiscovery::Fixed => &[],
+            MasterDiscovery::AskNodes => &group.nodes[..],
             _ => &group.sentinels[..],
         };
-        let link = |node: &NodeName| law.link(env, node.clone());
+        let link = |node: &NodeName| link_to(env, &law, node);
         let asked: Vec<Link<E>> = asked.iter().map(link).collect();
         Self {
             discovery,
@@ -150,7 +97,7 @@ impl<E: Env> Finder<E> {
     }
 
     /// Begins to listen, if the driver does so from the beginning.
-    fn listening(self, env: &E, group: &Group) -> Self {
+    fn listening(self, env: &E, group: &MasterGroup) -> Self {
         let at = (&self.name, &self.heard);
         let watch = match self.law.hears {
             Hears::Each => Some(Watch::listen_to_all(env, self.law, &group.sentinels, at)),
@@ -177,7 +124,7 @@ impl<E: Env> Finder<E> {
     }
 
     /// How it finds the master.
-    pub(super) fn discovery(&self) -> Discovery {
+    pub(super) fn discovery(&self) -> MasterDiscovery {
         self.discovery
     }
 
@@ -189,7 +136,7 @@ impl<E: Env> Finder<E> {
         env: &'a E,
     ) -> Pin<Box<dyn Future<Output = Result<NodeName, Failure>> + Send + 'a>> {
         Box::pin(async move {
-            if self.discovery == Discovery::Fixed {
+            if self.discovery == MasterDiscovery::Fixed {
                 return self.first.clone().ok_or_else(none_found);
             }
             if matches!(self.law.hears, Hears::Each | Hears::Asking)
@@ -282,7 +229,7 @@ impl<E: Env> Finder<E> {
 
     /// Finds the master and connects to it; within that time, once it is found.
     pub(super) async fn dial(&mut self, env: &E, limit: Option<Duration>) -> Result<E::Conn, Unopened> {
-        if self.discovery == Discovery::GoRedis {
+        if self.discovery == MasterDiscovery::GoRedis {
             // The time for one try holds the questions as well.
             let until = deadline_after(env, limit).await;
             let dialed = run_until(env, until, Box::pin(self.find_and_connect(env, None))).await;
@@ -300,7 +247,7 @@ impl<E: Env> Finder<E> {
             return Ok(conn);
         }
         // ioredis gives the answer no limit.
-        let deadline = deadline.filter(|_| self.discovery != Discovery::Ioredis);
+        let deadline = deadline.filter(|_| self.discovery != MasterDiscovery::Ioredis);
         let mut info = Cmd::new();
         info.arg("INFO");
         let reply = run_until(env, deadline, conn.req_packed_command(&info)).await;
@@ -424,4 +371,10 @@ fn text(value: &Value) -> Option<String> {
 /// True if an INFO is a master's.
 fn says_master(info: &Value) -> bool {
     text(info).is_some_and(|info| info.lines().any(|line| line == "role:master"))
+}
+
+/// The way to one of those who are asked.
+fn link_to<E: Env>(env: &E, law: &Law, node: &NodeName) -> Link<E> {
+    let link = Link::new(node.clone(), law.reply_timeout, OnTimeout::Reconnect);
+    link.with_transport(env, law.transport())
 }

@@ -10,6 +10,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::laws::{Law, Question};
+use super::link_to;
 use crate::connection::link::Link;
 use crate::connection::subscription::Subscription;
 use crate::connection::tries::sleep;
@@ -104,7 +105,7 @@ impl Watch {
             let spawned = env.clone();
             spawned.spawn(async move {
                 loop {
-                    let mut link = law.link(&env, sentinel.clone());
+                    let mut link = link_to(&env, &law, &sentinel);
                     let answer = link.call(&env, &law.question.command(&name)).await;
                     let named = answer.ok().and_then(|reply| law.question.answer(&reply, &name));
                     if let Some(master) = named {
@@ -144,7 +145,7 @@ impl Watch {
         let (own, asked) = (env.clone(), asked.to_vec());
         let (name, heard) = (at.0.clone(), at.1.clone());
         Watch(vec![env.spawn(async move {
-            let mut links: Vec<Link<E>> = asked.iter().map(|node| law.link(&own, node.clone())).collect();
+            let mut links: Vec<Link<E>> = asked.iter().map(|node| link_to(&own, &law, node)).collect();
             loop {
                 sleep(&own, SCAN_INTERVAL).await;
                 scan(&own, &mut links, (&name, &heard)).await;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::{ClientId, NodeId};
-use doublehold_lockimpl::{Group, LockKind, NodeName, Nodes};
+use doublehold_lockimpl::{LockKind, MasterGroup, NodeName, Nodes};
 use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
@@ -309,7 +309,7 @@ fn node_names(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>) -> Vec<Node
     }
     nodes.sort_by_key(|node| node.as_str() != scenario.hosts[master.0].name);
     let discovery = scenario.sentinels.as_ref().and_then(|setup| setup.discovery);
-    let group = Group { nodes, sentinels: of_role(Role::Sentinel), discovery };
+    let group = MasterGroup { nodes, sentinels: of_role(Role::Sentinel), discovery };
     vec![NodeName::of_master(MASTER_NAME, group)]
 }
 

@@ -43,7 +43,6 @@ const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
 /// A SET that is repeated at once, and what turns where a client that lost its lock notices that before it writes.
 const SOON: Sets = &[("faults.0.after", "2s")];
 const UNHARMED: &[(Predicate, &str)] = &[(P3, "holds"), (P4, "holds")];
-const TIMED: Sets = &[("lock.driver", "redis-py-8")];
 const SHORT_DELAY: Sets = &[("faults.0.by", "3s")];
 const FORGETS_AND_IS_BACK: Sets = &[("nodes.persistence", "none"), ("faults.1.for", "0s")];
 const NONE_FORGOT: Sets = &[("clients.1.start", "0.5s after c1's grant")];
@@ -147,23 +146,6 @@ pub(super) const CONTRASTS: &[Contrast] = &[
         HOLDS,
     ),
     contrast("bull-one-failure/often-is-not-enough", "the first failure ends it", RENEWS_ON, HOLDS),
-    contrast("sentinel-stop", "clients wait for the old master", TIMED, HOLDS),
-    contrast("sentinel-stop/redis-py-5", "clients wait for the old master", TIMED, HOLDS),
-    contrast("sentinel-stop/lettuce", "clients wait for the old master", TIMED, HOLDS),
-    contrast(
-        "sentinel-stop/command-timeout",
-        "the driver keeps its connection",
-        &[("lock.driver", "redis-py-5")],
-        HOLDS,
-    ),
-    contrast(
-        "sentinel-cut/min-replicas",
-        "the max-lag is as long as the lease",
-        &[("nodes.min_replicas_max_lag", "2s")],
-        HOLDS,
-    ),
-    contrast("sentinel-wait", "c1 goes on once there is another master", &[("faults.1.for", "1ms")], HOLDS),
-    contrast("sentinel-kill/behind", "the replicas did not hear of it", &[("faults.0.for", "1s")], HOLDS),
     contrast(
         "min-replicas/one-on-each-side",
         "R1 asks for a replica",

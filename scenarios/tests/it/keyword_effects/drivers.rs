@@ -5,7 +5,10 @@ use crate::keyword_effects::row::{REDLOCK, Row, Sets, check};
 use crate::keyword_effects::seen::{MS, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [driving(), reconnecting(), reconnecting_beside(), named(), connecting()].into_iter().flatten().collect()
+    [driving(), reconnecting(), reconnecting_beside(), named_once(), named(), connecting()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -144,41 +147,28 @@ const RESET_ONLY: Sets = &[ONE_NODE, RESET, TRY_1, ("lock.tries", "1")];
 const REDIS_PY_8: Sets =
     &[RESET_ONLY[0], RESET_ONLY[1], RESET_ONLY[2], RESET_ONLY[3], ("lock.driver", "redis-py-8")];
 
-/// A driver sends again, or not, and in its own time.
+/// These drivers send nothing again.
+fn named_once() -> Vec<Row> {
+    let named: [(&str, Sets); 4] = [
+        ("lock.driver=redis-py-5", &[("lock.driver", "redis-py-5")]),
+        ("lock.driver=stackexchange-redis-3", &[("lock.driver", "stackexchange-redis-3")]),
+        ("lock.driver=jedis-7", &[("lock.driver", "jedis-7")]),
+        ("lock.driver=redisson-4", &[("lock.driver", "redisson-4")]),
+    ];
+    let row = |(word, with)| Row {
+        word,
+        claim: "a request whose connection ended is not sent again",
+        both: REDIS_PY_8,
+        with,
+        shows: |without, with| again(without).is_some() && again(with).is_none(),
+        ..Row::on(REDLOCK)
+    };
+    named.map(row).into()
+}
+
+/// These send it again, each in its own time.
 fn named() -> Vec<Row> {
     vec![
-        Row {
-            word: "lock.driver=redis-py-5",
-            claim: "a request whose connection ended is not sent again",
-            both: REDIS_PY_8,
-            with: &[("lock.driver", "redis-py-5")],
-            shows: |without, with| again(without).is_some() && again(with).is_none(),
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.driver=stackexchange-redis-3",
-            claim: "a request whose connection ended is not sent again",
-            both: REDIS_PY_8,
-            with: &[("lock.driver", "stackexchange-redis-3")],
-            shows: |without, with| again(without).is_some() && again(with).is_none(),
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.driver=jedis-7",
-            claim: "a request whose connection ended is not sent again",
-            both: REDIS_PY_8,
-            with: &[("lock.driver", "jedis-7")],
-            shows: |without, with| again(without).is_some() && again(with).is_none(),
-            ..Row::on(REDLOCK)
-        },
-        Row {
-            word: "lock.driver=redisson-4",
-            claim: "a request whose connection ended is not sent again",
-            both: REDIS_PY_8,
-            with: &[("lock.driver", "redisson-4")],
-            shows: |without, with| again(without).is_some() && again(with).is_none(),
-            ..Row::on(REDLOCK)
-        },
         Row {
             word: "lock.driver=redis-py-8",
             claim: "it is sent again, 1 ms later or more",

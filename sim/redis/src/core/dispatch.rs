@@ -1,8 +1,6 @@
 //! From request to handler: queueing, and what happens after a command. Also what a node does while a script is
 //! overrunning.
 
-use std::sync::Arc;
-
 use super::command::{
     ADMIN, CommandSpec, DENY_OOM, LookupError, NO_SCRIPT, NOT_QUEUED, PUBSUB, STALE_OK, WRITE,
 };
@@ -72,16 +70,8 @@ impl Core {
         {
             return next;
         }
-        if let Some(program) = &self.config.program {
-            let program = Arc::clone(program);
-            match program.answer(now, args, session.protocol, out) {
-                Answered::ByProgram => return Next::Reply,
-                Answered::ByServer => {}
-                Answered::ByNobody => {
-                    unknown_command(&LookupError::UnknownCommand, args, out);
-                    return Next::Reply;
-                }
-            }
+        if self.is_answered_by_program(session, now, args, out) {
+            return Next::Reply;
         }
         let found = commands::lookup(args, self.config.version);
         session.last_command = found.as_ref().ok().copied();
@@ -135,6 +125,25 @@ impl Core {
             self.serve_blocked(now);
         }
         next
+    }
+
+    /// True if the program that answers in place of the data has replied, if there is one.
+    fn is_answered_by_program(
+        &self,
+        session: &Session,
+        now: WallMicros,
+        args: &Args<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(program) = &self.config.program else { return false };
+        match program.answer(now, args, session.protocol, out) {
+            Answered::ByProgram => true,
+            Answered::ByServer => false,
+            Answered::ByNobody => {
+                unknown_command(&LookupError::UnknownCommand, args, out);
+                true
+            }
+        }
     }
 
     /// What the client's next WAIT is about. Requests that are queued or refused do not count, as in Redis.

@@ -1,8 +1,8 @@
 //! A program that answers on a node's port in place of the data: Redis runs Sentinel so, in the same server, with a
 //! table of commands of its own.
 //!
-//! The node keeps what every server has: connections, the protocol, messages to subscribers. The program answers its own
-//! commands, and says of each other one if the server may.
+//! The node keeps what every server has: connections, the protocol, messages to subscribers. The program answers its
+//! own commands, and says of each other one if the server may.
 
 use super::WallMicros;
 use crate::resp::{Args, Protocol};
