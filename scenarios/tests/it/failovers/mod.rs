@@ -1,14 +1,15 @@
 //! Failovers of real Sentinels, and the same ones simulated: each run's configuration and fault from many seeds.
 //!
 //! `scenarios/tests/failovers.json` holds what 30 runs of redis-server and redis-sentinel 7.0.15 came to, with three
-//! clients that take turns, and `failover-steps.json` the steps of 106 more without clients. A file says nothing of where
-//! in its period each timer stood when the fault struck, so that one run is one draw: a simulated failover is compared
-//! with the range of all measured ones.
+//! clients that take turns, and `failover-steps.json` the steps of 106 more without clients. A file says nothing of
+//! where in its period each timer stood when the fault struck, so that one run is one draw: a simulated failover is
+//! compared with the range of all measured ones.
 //!
 //! `FAILOVER_SEEDS=20 BLESS=1` writes `docs/failover.md` anew. `.ci/deep` compares the page, and takes 100 seeds.
 
 mod measured;
 mod page;
+mod picture;
 mod simulated;
 
 use std::sync::LazyLock;
@@ -69,7 +70,7 @@ fn two_groups_of_clients_hold_together_as_often_and_as_long_as_real_ones() {
             !far(run.double_holds as f64, it.double_holds as f64) && !far(run.together_s, it.together_s)
         };
         let apart: Vec<&Simulated> = runs.iter().filter(|it| !it.is_stuck(run)).collect();
-        let near = apart.iter().copied().filter(|it| is_near(&it)).count();
+        let near = apart.iter().copied().filter(|it| is_near(it)).count();
         // One of a few may be otherwise.
         let few = usize::from(seeds() < 20);
         assert!((near + few) * 100 >= apart.len() * share(), "run {}: {near} of {}", run.run, apart.len());

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::measured::{Measured, STEPS, STEPS_ALONE, sorted};
+use super::picture::{Timeline, bars, timelines};
 use super::simulated::{Choice, Simulated, choose};
 use super::{ALL, NEW, seeds, simulated};
 
@@ -13,6 +14,8 @@ const SEEDS: u64 = 20;
 /// Where the numbers of a page go.
 const HEAD: &str = include_str!("head.md");
 const REASONS: &str = include_str!("reasons.md");
+/// What a simulation showed first, and a measurement then.
+const FOUND: &str = include_str!("found.md");
 
 /// `0.05`, without a sign that says nothing.
 fn seconds(time: f64) -> String {
@@ -121,23 +124,41 @@ const TWICE: &str = "A Sentinel tries an address once a second, and has just\ntr
     other Sentinels said of the old master still counts, and so there is a quorum at once. Longer down-after avoids it.";
 
 fn choices(page: &mut String) {
-    page.push_str(
+    let mut table = String::from(
         "| lock | master killed | stopped for 15 s | cut off for 20 s, with a client |\n|---|--:|--:|--:|\n",
     );
-    for choice in Choice::all() {
-        let cell = |fault: &str| {
-            let runs: Vec<Simulated> = (1..=SEEDS / 2).map(|seed| choose(&choice, fault, seed)).collect();
+    let choices = Choice::all();
+    let mut cut = Vec::new();
+    for choice in &choices {
+        let cells = ["kill", "stop", "cut"].map(|fault| {
+            let runs: Vec<Simulated> = (1..=SEEDS / 2).map(|seed| choose(choice, fault, seed)).collect();
             let holds = sorted(runs.iter().map(|it| it.double_holds as f64));
             let together = sorted(runs.iter().map(|it| it.together_s));
+            if fault == "cut" {
+                cut.push((choice.name, together[together.len() / 2]));
+            }
             match holds.last() {
                 Some(0.0) => "none".to_owned(),
                 _ => format!("{}, {} s", ranged(&holds, 0), ranged(&together, 1)),
             }
-        };
-        let (kill, stop, cut) = (cell("kill"), cell("stop"), cell("cut"));
-        let _ = writeln!(page, "| {} | {kill} | {stop} | {cut} |", choice.name);
+        });
+        let _ = writeln!(table, "| {} | {} |", choice.name, cells.join(" | "));
     }
+    page.push_str("Seconds with two holders after the cut, the median:\n\n");
+    bars(page, &cut);
+    let _ = writeln!(page, "\n{table}\n{WHY}\n");
+    let (stopped, here) = ALL.iter().find(|(run, _)| run.run == 81).expect("run 81 was measured");
+    let timeline = |name: String, moments, first_grant_s| Timeline { name, moments, first_grant_s };
+    let drawn = [
+        timeline("measured, run 81".to_owned(), &stopped.at, stopped.first_grant_of_majority_s),
+        timeline("simulated, seed 1".to_owned(), &here[0].moments, here[0].first_grant_of_majority_s),
+    ];
+    timelines(page, &drawn);
 }
+
+/// Above the picture of a failover.
+const WHY: &str = "A master that stood still goes on with the clients that it had, for the ten seconds until a Sentinel \
+    has made it a replica. Run 81:\nredis-semaphore over ioredis 5 with its defaults, the master stopped for 15 s.";
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
@@ -146,6 +167,7 @@ fn page() -> String {
     steps(&mut page);
     page.push('\n');
     twice(&mut page);
+    page.push_str(FOUND);
     let _ = writeln!(
         page,
         "\n## Run by run\n\nEach of these runs was measured once, and simulated from {SEEDS} seeds.\n"

@@ -193,7 +193,7 @@ fn file(run: &Measured, fault_at: Duration) -> String {
         )
     };
     let at = fault_at.as_millis();
-    // A process that begins later is one that is not there before.
+    // A process that begins later is one that is not there before: with `start` it would be connected already.
     let late = match run.late_client {
         true => {
             let begins = at + 5_000;
