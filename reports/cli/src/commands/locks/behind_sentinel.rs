@@ -1,8 +1,7 @@
 //! The libraries by their driver, and what becomes of a lock behind Sentinel with each.
 
-use std::collections::BTreeMap;
-
-use doublehold_lockimpl::{Descriptor, Nodes};
+use doublehold_lockimpl::{Descriptor, DriverDefaults, Nodes};
+use doublehold_text::duration;
 
 use super::markdown::link;
 use super::outcome::Outcome;
@@ -11,29 +10,26 @@ use crate::error::CliError;
 /// What a reader has to know first.
 const HEAD: &str = include_str!("behind_sentinel.md");
 
-/// A row for each driver, with the libraries whose default it is.
+/// A row for each driver of which it is known how it finds a master.
 pub(super) fn part(locks: &[Descriptor]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
-    for (driver, libraries) in libraries_by_driver(locks) {
-        let outcome = Outcome::simulate("sentinel-stop", &[("lock.driver", driver)])?;
+    for driver in DriverDefaults::all().iter().filter(|driver| driver.discovery().is_some()) {
+        let name = driver.name;
+        let came_out = match Outcome::simulate("sentinel-stop", &[("lock.driver", name)])?.overlaps() {
+            Some((count, ns)) => format!("two hold the lock {count} times, {} in all", duration(ns)),
+            None => "nobody holds it beside another".to_owned(),
+        };
+        let libraries = libraries_with(locks, name).join(", ");
         text += &format!(
-            "| `{driver}` | {} | {} | `doublehold run sentinel-stop --set lock.driver={driver}` |\n",
-            libraries.join(", "),
-            outcome.words()
+            "| `{name}` | {libraries} | {came_out} | `doublehold run sentinel-stop --set lock.driver={name}` |\n"
         );
     }
     Ok(text)
 }
 
-/// Of the locks on one node, and of the drivers of which it is known how they find a master.
-fn libraries_by_driver(locks: &[Descriptor]) -> BTreeMap<&'static str, Vec<String>> {
-    let mut libraries: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for lock in locks.iter().filter(|lock| lock.nodes == Nodes::One) {
-        let Some((profile, _)) = lock.profile else { continue };
-        let driver = profile.driver().filter(|driver| driver.discovery().is_some());
-        if let Some(driver) = driver {
-            libraries.entry(driver.name).or_default().push(link(profile));
-        }
-    }
-    libraries
+/// The libraries on one node whose default a driver is.
+fn libraries_with(locks: &[Descriptor], driver: &str) -> Vec<String> {
+    let on_one_node = locks.iter().filter(|lock| lock.nodes == Nodes::One);
+    let profiles = on_one_node.filter_map(|lock| lock.profile).map(|(profile, _)| profile);
+    profiles.filter(|it| it.driver().is_some_and(|own| own.name == driver)).map(link).collect()
 }

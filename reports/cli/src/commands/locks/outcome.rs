@@ -56,6 +56,12 @@ impl Outcome {
         self.0.iter().map(longest_overlap).max().unwrap_or(0)
     }
 
+    /// How often two held the lock at once, and for how many nanoseconds in all, in the run in which it was longest.
+    pub(super) fn overlaps(&self) -> Option<(usize, u64)> {
+        let of_run = |run: &Report| (overlaps(run).count(), overlaps(run).sum::<u64>());
+        self.0.iter().map(of_run).max_by_key(|(_, all)| *all).filter(|(count, _)| *count > 0)
+    }
+
     /// The longest wait for a lock that nobody claimed, of all runs, or else the longest of those for any lock; nothing
     /// if nobody waited too long.
     pub(super) fn longest_wait(&self) -> Option<Wait> {
@@ -116,9 +122,13 @@ impl Outcome {
 }
 
 fn longest_overlap(run: &Report) -> u64 {
+    overlaps(run).max().unwrap_or(0)
+}
+
+fn overlaps(run: &Report) -> impl Iterator<Item = u64> {
     let length = |evidence: &Evidence| match evidence {
         Evidence::Overlap(overlap) => Some(overlap.to.since(overlap.from)),
         _ => None,
     };
-    run.verdicts.get(Predicate::P1).evidence().iter().filter_map(length).max().unwrap_or(0)
+    run.verdicts.get(Predicate::P1).evidence().iter().filter_map(length)
 }
