@@ -10,7 +10,7 @@ use doublehold_text::suggest;
 use super::Study;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("which-lock", include_str!("../../studies/which-lock.toml")),
     ("field-rates", include_str!("../../studies/field-rates.toml")),
     ("my-service", include_str!("../../studies/my-service.toml")),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str); 9] = [
     ("ttl-vs-pause", include_str!("../../studies/ttl-vs-pause.toml")),
     ("clock-drift-frontier", include_str!("../../studies/clock-drift-frontier.toml")),
     ("failover-window", include_str!("../../studies/failover-window.toml")),
+    ("failover-time", include_str!("../../studies/failover-time.toml")),
     ("article-locks", include_str!("../../studies/article-locks.toml")),
 ];
 

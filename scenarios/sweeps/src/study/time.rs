@@ -2,10 +2,12 @@
 //!
 //! Pure. `doublehold sweep` tries some runs, and knows better.
 
-use super::Study;
+use super::{CellId, Study};
 
 /// Runs that two cores make in a second. Measured in processor time: 2,700 in `library-rates`, 9,000 in `my-service`.
 pub const RUNS_A_SECOND: u64 = 3_000;
+/// The same with Sentinels, whose runs are a minute long, with thousands of messages.
+pub const SENTINEL_RUNS_A_SECOND: u64 = 60;
 
 impl Study {
     /// How many runs it has, at most.
@@ -22,7 +24,9 @@ impl Study {
     /// assert_eq!((study.runs_of_all(), study.usual_time().as_str()), (220_000, "80 seconds"));
     /// ```
     pub fn usual_time(&self) -> String {
-        let seconds = self.runs_of_all().div_ceil(RUNS_A_SECOND);
+        let has_sentinels = self.scenario(CellId(0)).is_ok_and(|scenario| scenario.sentinels.is_some());
+        let rate = if has_sentinels { SENTINEL_RUNS_A_SECOND } else { RUNS_A_SECOND };
+        let seconds = self.runs_of_all().div_ceil(rate);
         match seconds {
             0..=120 => format!("{} seconds", seconds.next_multiple_of(10)),
             _ => format!("{} minutes", (seconds + 30) / 60),
