@@ -242,9 +242,10 @@ fn line(name: LineName, fault: &RandomFault, window: Duration, scenario: &Scenar
 }
 
 /// The hosts that these names and groups mean and that such a fault can strike: disks, data, work and roles are those
-/// of nodes, and nobody has a role where nothing is replicated.
+/// of nodes, and nobody has a role where nothing is replicated. Sentinels give roles themselves.
 fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
-    let has_roles = nature != Nature::Role || scenario.nodes.master.is_some();
+    let gives_roles = scenario.nodes.master.is_some() && scenario.sentinels.is_none();
+    let has_roles = nature != Nature::Role || gives_roles;
     let of_nodes = matches!(nature, Nature::Role | Nature::Data | Nature::Disk | Nature::Service);
     let mut hosts = members(names, scenario);
     hosts.retain(|host| has_roles && (!of_nodes || is_node(host, scenario)));

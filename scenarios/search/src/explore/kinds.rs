@@ -111,8 +111,9 @@ impl Kinds {
 
     /// The words of those that have something to strike in a scenario.
     pub fn applicable_words(scenario: &Scenario) -> Vec<&'static str> {
-        let has_replicas = scenario.nodes.master.is_some();
-        Kinds::words().into_iter().filter(|word| *word != "promote" || has_replicas).collect()
+        // Sentinels promote by themselves.
+        let promotes = scenario.nodes.master.is_some() && scenario.sentinels.is_none();
+        Kinds::words().into_iter().filter(|word| *word != "promote" || promotes).collect()
     }
 
     /// Those with these words, whatever their order.
