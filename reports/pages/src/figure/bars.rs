@@ -22,7 +22,7 @@ impl Panel<'_> {
             match &row.shown {
                 RowContent::Client { lane, place } => self.client(row, lane, *place),
                 RowContent::Node(lane) => lane.keys.iter().for_each(|key| self.key(row, key)),
-                RowContent::Resource(_) | RowContent::Links(_) => {}
+                RowContent::Other(_) | RowContent::Links(_) => {}
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The rows of a panel, from top to bottom: clients, nodes, the resource, and one for each kind of fault of links.
+//! The rows of a panel, from top to bottom: clients, nodes, the resource, struck Sentinels, and one for each kind of
+//! fault of links.
 
 use doublehold_history::LockId;
 use doublehold_render::picture::view::{ClientLane, FaultSpan, NodeLane, View};
@@ -7,9 +8,13 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 /// What a row shows.
 #[derive(Clone, Debug)]
 pub(super) enum RowContent<'v> {
-    Client { lane: &'v ClientLane, place: usize },
+    Client {
+        lane: &'v ClientLane,
+        place: usize,
+    },
     Node(&'v NodeLane),
-    Resource(HostIndex),
+    /// A host without a lane: the resource, or a Sentinel.
+    Other(HostIndex),
     Links(Vec<&'v FaultSpan>),
 }
 
@@ -37,7 +42,7 @@ impl Row<'_> {
         match &self.shown {
             RowContent::Client { lane, .. } => Some(lane.lock),
             RowContent::Node(lane) => Some(lane.lock),
-            RowContent::Resource(_) | RowContent::Links(_) => None,
+            RowContent::Other(_) | RowContent::Links(_) => None,
         }
     }
 
@@ -46,7 +51,7 @@ impl Row<'_> {
         match &self.shown {
             RowContent::Client { lane, .. } => Some(lane.host),
             RowContent::Node(lane) => Some(lane.host),
-            RowContent::Resource(host) => Some(*host),
+            RowContent::Other(host) => Some(*host),
             RowContent::Links(_) => None,
         }
     }
@@ -79,8 +84,8 @@ pub(super) fn rows(view: &View, top: f64) -> Vec<Row<'_>> {
     for lane in &view.lanes.nodes {
         add(RowContent::Node(lane), lane.label.clone(), 42.0);
     }
-    if let Some((host, name)) = resource(view) {
-        add(RowContent::Resource(host), name, 34.0);
+    for (host, name) in resource(view).into_iter().chain(struck_sentinels(view)) {
+        add(RowContent::Other(host), name, 34.0);
     }
     for (label, faults) in links(view) {
         add(RowContent::Links(faults), label, 26.0);
@@ -93,8 +98,18 @@ fn resource(view: &View) -> Option<(HostIndex, String)> {
     let place = view.hosts.iter().position(|host| host.role == Role::Resource)?;
     let host = HostIndex(place);
     let is_asked = view.messages.iter().any(|message| message.to == host);
-    let is_struck = view.lanes.faults.iter().any(|fault| !fault.of_link && fault.hosts.contains(&host));
-    (is_asked || is_struck).then(|| (host, view.hosts[place].name.clone()))
+    (is_asked || is_struck(view, host)).then(|| (host, view.hosts[place].name.clone()))
+}
+
+fn is_struck(view: &View, host: HostIndex) -> bool {
+    view.lanes.faults.iter().any(|fault| !fault.of_link && fault.hosts.contains(&host))
+}
+
+/// Sentinels that a fault strikes. What the others do is in the story.
+fn struck_sentinels(view: &View) -> impl Iterator<Item = (HostIndex, String)> {
+    let hosts = view.hosts.iter().zip(0..).filter(|(host, _)| host.role == Role::Sentinel);
+    let named = hosts.map(|(host, place)| (HostIndex(place), host.name.clone()));
+    named.filter(|(host, _)| is_struck(view, *host))
 }
 
 /// The faults of links, by kind, in the order in which each kind struck first.

@@ -4,6 +4,7 @@
 
 mod causes;
 mod evidence;
+mod failovers;
 mod faults;
 mod grants;
 mod lanes;

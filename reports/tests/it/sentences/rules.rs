@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{ClientId, EventKind, ReleaseOutcome, TrueNs};
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Step};
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
 use crate::sentences::faults::{end_of, kind_of, link_over, loaded, nothing_else_stops, over, starts_again};
-use crate::sentences::grants;
 use crate::sentences::seen::{Seen, between, says};
 use crate::sentences::touches;
+use crate::sentences::{failovers, grants};
 
 /// A kind of sentence, and whether what it says is so. `None`: it names what is not there.
 pub(crate) struct Rule {
@@ -21,6 +21,27 @@ pub(crate) struct Rule {
 }
 
 pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: r"^(?<by>\w+) finds (?<node>\w+) down, as a quorum of Sentinels does$",
+        holds: failovers::found_down,
+    },
+    Rule { says: r"^(?<node>\w+) is promoted by (?<by>\w+), and is a master$", holds: failovers::promoted },
+    Rule {
+        says: r"^(?<by>\w+) tells clients (?<to>\w+) instead of (?<from>\w+)$",
+        holds: failovers::switched,
+    },
+    Rule {
+        says: r"^(?<by>\w+) makes (?<node>\w+) follow (?<master>\w+); its clients are disconnected$",
+        holds: failovers::converted,
+    },
+    Rule {
+        says: r"^(?<by>\w+) finds no replica of (?<node>\w+) to promote, and gives up$",
+        holds: failovers::found_no_replica,
+    },
+    Rule {
+        says: r"^(?<by>\w+) finds its clock odd, and does nothing for 30 s$",
+        holds: failovers::distrusted_clock,
+    },
     Rule {
         says: r#"^(?<who>\w+) is granted "(?<lock>[^"]+)"(?: by (?<nodes>.+?))?(?:, with fencing number (?<number>\d+))?(?:, while (?<others>.+) still believes? in (?:its|their) own grants?: double hold)?$"#,
         holds: grants::granted,
@@ -316,8 +337,10 @@ fn no_longer_held(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool
         EventKind::ReleaseCalled { grant, .. } if *grant == learnt => Some(when),
         _ => None,
     })?;
+    // Where the key was set, and not on nodes that replicate it: one that is promoted lets it expire by a DEL.
     let released = |key: &&KeySpan| {
         key.grant == learnt
+            && key.origin == KeyOrigin::Executed
             && key.until.is_some_and(|(until, how)| how == KeyEnd::Deleted && called <= until && until <= at)
     };
     let votes = seen.report.votes.get(&learnt).map_or(0, Vec::len);
