@@ -9,8 +9,6 @@ use crate::Done;
 
 static CONTENDED: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&SimEngine, &contention()));
 static CONTENDED_LEAN: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&LeanEngine, &contention()));
-/// Three nodes, three Sentinels, three clients, and one failover of a master that was killed.
-static FAILOVER: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&LeanEngine, &load("sentinel-kill", &[])));
 /// Two clients, five nodes and a fault: what a search runs very often.
 static SHORT: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&LeanEngine, &load("clock-jump", &[])));
 
@@ -36,10 +34,6 @@ pub(crate) fn contended(seed: u64) -> Done {
 
 pub(crate) fn contended_lean(seed: u64) -> Done {
     judge(&CONTENDED_LEAN, seed)
-}
-
-pub(crate) fn failover(seed: u64) -> Done {
-    judge(&FAILOVER, seed)
 }
 
 pub(crate) fn short(seed: u64) -> Done {
