@@ -51,7 +51,7 @@ single
   it back
   source: Redis documentation, "Distributed Locks with Redis": a correct
           implementation with a single instance
-  runs on: one node
+  runs on: one node, or a master that other nodes replicate
   sends: SET, EVALSHA, SCRIPT
   sends to extend: EVALSHA, SCRIPT
   computes a deadline: with `elapsed_check = true`
