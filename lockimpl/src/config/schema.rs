@@ -155,7 +155,7 @@ impl Form<'_> {
         self.ask(DRIVER, asked, |value| DriverDefaults::named(Some(value)));
     }
 
-    /// How the driver that was chosen finds a master.
+    /// The way in which the driver that was chosen finds a master.
     pub(crate) fn discovery(&self) -> MasterDiscovery {
         self.driver.and_then(DriverDefaults::discovery).unwrap_or_default()
     }

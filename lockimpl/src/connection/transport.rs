@@ -23,7 +23,7 @@ pub struct Transport {
     pub reconnect: Reconnect,
     /// The time that connecting may take. Default none: the time of the first command on a connection includes it.
     pub connect_timeout: Option<Duration>,
-    /// How it finds a master that has to be asked for. A switch of no lock: it follows the driver.
+    /// The way to a master that has to be asked for. No lock has a switch for it: it follows the driver.
     pub discovery: MasterDiscovery,
 }
 

@@ -66,7 +66,7 @@ pub struct MasterGroup {
     pub nodes: Vec<NodeName>,
     /// The Sentinels, in the order in which a driver is told of them.
     pub sentinels: Vec<NodeName>,
-    /// How the master is found; `None`: as the driver of the lock does.
+    /// The way to the master; `None`: as the driver of the lock goes.
     pub discovery: Option<MasterDiscovery>,
 }
 

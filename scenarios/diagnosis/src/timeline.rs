@@ -27,7 +27,7 @@ pub struct Timeline<'a> {
     pub told: Option<Predicate>,
     /// What became of each fault.
     pub faults: &'a [FaultReport],
-    /// What Sentinels announced.
+    /// Announcements of Sentinels.
     pub announcements: &'a [Announcement],
     /// The keys that nodes held.
     pub keys: &'a [KeySpan],

@@ -35,7 +35,7 @@ const DOWN_AFTER: Duration = Duration::from_secs(30);
 /// That of sentinel.conf: `failover-timeout 180000`.
 const FAILOVER_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// What `[sentinels]` takes.
+/// The keys and words of `[sentinels]`.
 pub(super) fn vocabulary() -> Vec<Key> {
     let discovery: Vec<&str> = MasterDiscovery::WORDS.iter().map(|(word, _)| *word).collect();
     [

@@ -7,24 +7,24 @@ use doublehold_text::{exact_duration, several};
 
 use super::scenario::{Role, Scenario};
 
-/// How the Sentinels are set up. Which there are, the hosts of that role say.
+/// The setup of all Sentinels. The hosts of that role are the Sentinels there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentinelsSetup {
-    /// How many of them must find the master down before one tries a failover.
+    /// The number of them that must find the master down before one tries a failover.
     pub quorum: u32,
-    /// How long a node may leave a PING unanswered.
+    /// The time for which a node may leave a PING unanswered.
     pub down_after: Duration,
     /// Limits the steps of a failover; no two are tried within twice this.
     pub failover_timeout: Duration,
-    /// How many replicas follow a new master at once.
+    /// The number of replicas that are told at once to follow a new master.
     pub parallel_syncs: u32,
-    /// What they know when the run begins.
+    /// Their knowledge when the run begins.
     pub knowledge: Knowledge,
-    /// How clients find the master; `None`: as the driver of their lock does.
+    /// The way in which clients find the master; `None`: as the driver of their lock does.
     pub discovery: Option<MasterDiscovery>,
 }
 
-/// What Sentinels know when a run begins.
+/// The knowledge of Sentinels when a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
     /// All replicas and all Sentinels, as after a while of watching: they are in the files that they keep.

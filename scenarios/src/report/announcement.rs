@@ -1,4 +1,4 @@
-//! What Sentinels announced in a run.
+//! Announcements of Sentinels in a run.
 
 use doublehold_history::TrueNs;
 
@@ -9,7 +9,7 @@ use crate::model::scenario::HostIndex;
 pub struct Announcement {
     /// When, on true time.
     pub at: TrueNs,
-    /// Which Sentinel.
+    /// The Sentinel that announced it.
     pub by: HostIndex,
     /// The channel: `+sdown`, `+odown`, `+switch-master`.
     pub kind: &'static str,
@@ -20,17 +20,17 @@ pub struct Announcement {
 /// The moments of one failover, as its Sentinels told them. A moment that did not come is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailoverSteps {
-    /// When each Sentinel found the master down.
+    /// The times at which each Sentinel found the master down.
     pub sdown: Vec<TrueNs>,
-    /// When each found it down together with a quorum.
+    /// The times at which each found it down together with a quorum.
     pub odown: Vec<TrueNs>,
-    /// When one of them was elected.
+    /// The time at which one of them was elected.
     pub elected: Option<TrueNs>,
-    /// When the chosen replica said that it was a master.
+    /// The time at which the chosen replica said that it was a master.
     pub promoted: Option<TrueNs>,
-    /// When each took the new master for the master.
+    /// The times at which each took the new master for the master.
     pub switched: Vec<TrueNs>,
-    /// When the old master was told to follow the new one.
+    /// The time at which the old master was told to follow the new one.
     pub converted: Option<TrueNs>,
 }
 

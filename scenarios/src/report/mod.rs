@@ -68,7 +68,7 @@ pub struct Report {
     pub trace_hash: TraceHash,
     /// How it compares with the plan's run, if this is the replay of a plan.
     pub replays: Option<Replay>,
-    /// What Sentinels announced, in the order in which they did.
+    /// Announcements of Sentinels, in their order.
     pub announcements: Vec<Announcement>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
     pub notes: Vec<String>,

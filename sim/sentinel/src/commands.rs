@@ -1,4 +1,4 @@
-//! What clients and other Sentinels ask: `SENTINEL`, and the commands that mean something else here than on a node.
+//! Commands of clients and other Sentinels: `SENTINEL`, and those that mean something else here than on a node.
 //!
 //! A Sentinel has a table of commands of its own. It shares connections, subscriptions and the protocol with the server
 //! that it runs in, and knows no keys.

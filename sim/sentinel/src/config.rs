@@ -9,7 +9,7 @@ use doublehold_sim_redis::core::Limits;
 /// The port that a Sentinel listens on.
 pub const SENTINEL_PORT: u16 = 26_379;
 
-/// Where a node or a Sentinel listens.
+/// The address at which a node or a Sentinel listens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     /// The host's name or its IP address.
@@ -60,7 +60,7 @@ pub struct SentinelConfig {
     pub known_sentinels: Vec<(Address, String)>,
     /// `myid`: 40 hexadecimal digits. `None`: drawn when it starts for the first time.
     pub id: Option<String>,
-    /// What clients can make it hold: `maxclients` and its like.
+    /// Limits on its clients: `maxclients` and its like.
     pub limits: Limits,
 }
 

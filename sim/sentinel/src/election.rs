@@ -59,7 +59,7 @@ impl Sentinel {
         }
     }
 
-    /// When the others are to be asked next, or what they said has become too old to count.
+    /// The time at which the others are to be asked next, or their last answers are too old to count.
     pub(crate) fn ask_due(&self) -> WallMillis {
         let due = self.peers.iter().map(|peer| {
             let is_stale = peer.says_down || peer.vote.is_some();
@@ -125,7 +125,7 @@ impl Sentinel {
         }
     }
 
-    /// Whether this Sentinel has the votes to lead the failover of `epoch`, its own among them.
+    /// True if this Sentinel has the votes to lead the failover of `epoch`, its own among them.
     pub(crate) fn is_elected(&mut self, epoch: u64, now: WallMillis) -> bool {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for peer in self.peers.iter().filter(|peer| peer.vote_epoch == self.current_epoch) {

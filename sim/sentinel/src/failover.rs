@@ -20,7 +20,7 @@ impl Sentinel {
         millis(self.config.failover_timeout)
     }
 
-    /// When this Sentinel may try a failover: none was tried lately, by itself or by whom it voted for.
+    /// The time from which this Sentinel may try a failover: none was tried lately, by itself or by whom it voted for.
     pub(crate) fn next_try(&self) -> WallMillis {
         let started = self.master.failover.started_at;
         started.map_or(WallMillis(i64::MIN), |started| started.plus(self.timeout().saturating_mul(2)))
@@ -66,7 +66,7 @@ impl Sentinel {
         }
     }
 
-    /// When a step is to be looked at that nothing heard brings about.
+    /// The time at which a step is due that no message brings about.
     pub(crate) fn failover_due(&self) -> WallMillis {
         let failover = &self.master.failover;
         let late = failover.changed_at.past(self.timeout());
@@ -180,7 +180,7 @@ impl Sentinel {
         }
     }
 
-    /// How many replicas are being made to follow the new master.
+    /// The number of replicas that are being made to follow the new master.
     fn under_way(&self) -> usize {
         let is_under_way = |replica: &&Replica| {
             matches!(replica.reconfiguration, Reconfiguration::Sent(_) | Reconfiguration::InProgress)

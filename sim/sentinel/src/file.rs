@@ -1,4 +1,4 @@
-//! What a Sentinel keeps on disk: its id, its epochs and whom it knows, in the lines of `sentinel.conf`.
+//! The file that a Sentinel keeps: its id, its epochs and whom it knows, in the lines of `sentinel.conf`.
 //!
 //! Redis writes the file before it goes on with what it was doing, so that a vote is on disk before it is told: one
 //! that is forgotten in a power loss could be given twice. The process sees to that.

@@ -7,7 +7,7 @@ use crate::config::Address;
 use crate::sentinel::{Place, Sentinel};
 use crate::time::WallMillis;
 
-/// What a hello says.
+/// The contents of a hello.
 #[derive(Debug, PartialEq, Eq)]
 struct Hello<'a> {
     sentinel: Address,
@@ -38,7 +38,7 @@ impl<'a> Hello<'a> {
 }
 
 impl Sentinel {
-    /// What this Sentinel says.
+    /// The answer of this Sentinel.
     pub(crate) fn hello(&self) -> String {
         let (own, master) = (&self.config.own, self.current_master());
         format!(

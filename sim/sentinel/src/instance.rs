@@ -1,4 +1,4 @@
-//! What a Sentinel knows of the others: the master, its replicas, and the other Sentinels.
+//! A Sentinel's knowledge of the others: the master, its replicas, and the other Sentinels.
 
 use doublehold_sim_redis::resp::reply;
 
@@ -10,7 +10,7 @@ use crate::wires::WireId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct InstanceId(pub(crate) u32);
 
-/// What is known of every instance, whatever it is.
+/// Facts of every instance, whatever it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) id: InstanceId,
@@ -18,7 +18,7 @@ pub(crate) struct Instance {
     pub(crate) link: Link,
     /// Since when this Sentinel finds it down (`s_down`).
     pub(crate) down_since: Option<WallMillis>,
-    /// When it was found down last, also if it is up again.
+    /// The time at which it was found down last, also if it is up again.
     pub(crate) found_down_at: Option<WallMillis>,
     pub(crate) published_at: WallMillis,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Link {
     pub(crate) answered_at: WallMillis,
     /// The last reply that says that the instance works.
     pub(crate) available_at: WallMillis,
-    /// What it was asked and has not answered yet.
+    /// Questions that it has not answered yet.
     pub(crate) awaits_info: bool,
     pub(crate) awaits_publish: bool,
     pub(crate) awaits_verdict: bool,
@@ -114,14 +114,14 @@ impl ReportedRole {
     }
 }
 
-/// What a node told in its last INFO.
+/// The last INFO of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     pub(crate) run_id: Option<String>,
     pub(crate) refreshed_at: Option<WallMillis>,
     pub(crate) role: ReportedRole,
     pub(crate) role_since: WallMillis,
-    /// How long a replica's link to its master has been down; 0 while it stands.
+    /// The time for which a replica's link to its master has been down; 0 while it stands.
     pub(crate) link_down_ms: i64,
     pub(crate) link_is_up: bool,
     /// Whom it follows.
@@ -238,7 +238,7 @@ impl FailoverState {
 pub(crate) struct Failover {
     pub(crate) state: FailoverState,
     pub(crate) changed_at: WallMillis,
-    /// When it was begun, and up to a second more; also when another was voted for.
+    /// The time at which it was begun or another was voted for, and up to a second more.
     pub(crate) started_at: Option<WallMillis>,
     pub(crate) epoch: u64,
     pub(crate) promoted: Option<InstanceId>,

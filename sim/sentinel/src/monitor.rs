@@ -120,7 +120,7 @@ impl Sentinel {
         }
     }
 
-    /// When the connection for commands is given up: a PING is unanswered for half of the limit.
+    /// The time at which the connection for commands is given up: a PING is unanswered for half of the limit.
     fn silent_commands_due(&self, place: Place) -> WallMillis {
         let link = &self.instance(place).link;
         let (Some(_), Some(unanswered)) = (link.commands, link.unanswered_since) else {
@@ -130,7 +130,7 @@ impl Sentinel {
         link.commands_since.past(LINK_MIN_AGE_MS).max(unanswered.past(half)).max(link.answered_at.past(half))
     }
 
-    /// When the connection for hellos is given up: not even this Sentinel's own came back.
+    /// The time at which the connection for hellos is given up: not even this Sentinel's own came back.
     fn silent_hello_due(&self, place: Place) -> WallMillis {
         let link = &self.instance(place).link;
         if link.hello.is_none() {
@@ -139,7 +139,7 @@ impl Sentinel {
         link.hello_since.past(LINK_MIN_AGE_MS).max(link.heard_at.past(PUBLISH_PERIOD_MS * 3))
     }
 
-    /// When an instance is down for this Sentinel, if nothing more is heard of it.
+    /// The time at which an instance is down for this Sentinel, if nothing more is heard of it.
     fn down_due(&self, place: Place) -> WallMillis {
         let link = &self.instance(place).link;
         let down_after = millis(self.config.down_after);
@@ -172,7 +172,7 @@ impl Sentinel {
         asked.min(silent).min(down)
     }
 
-    /// Whether the master is what it should be, from what was heard lately.
+    /// True if the master is one, and up, by its last answers.
     pub(crate) fn master_looks_sane(&self, now: WallMillis) -> bool {
         let Sentinel { master, .. } = self;
         let is_up = !master.instance.is_down() && master.odown_since.is_none();
@@ -181,7 +181,7 @@ impl Sentinel {
         master.report.role == ReportedRole::Master && is_up && is_fresh
     }
 
-    /// Whether this Sentinel is failing over, up to where there is a new master.
+    /// True if this Sentinel is failing over, and there is no new master yet.
     pub(crate) fn waits_for_promotion_of(&self, place: Place) -> bool {
         let is_promoted = |index: usize| self.replicas[index].is_promoted;
         matches!(place, Place::Replica(index) if is_promoted(index))

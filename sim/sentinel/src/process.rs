@@ -29,7 +29,7 @@ use crate::wires::WireId;
 /// The longest time between two ticks: a clock that was set back is noticed after it.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// What one read asks for at least.
+/// The least that one read asks for.
 const READ_BYTES: usize = 4 << 10;
 
 /// Is told of everything that a Sentinel announces, as it announces it.
@@ -71,7 +71,7 @@ struct Saving {
 struct Timer {
     waker: Option<Waker>,
     is_called: bool,
-    /// What it is set for, on the monotonic clock.
+    /// The time for which it is set, on the monotonic clock.
     set_for: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What came over a connection: answers to what was asked, and the messages of the hello channel.
+//! Input from connections: answers to questions, and the messages of the hello channel.
 
 use crate::election::Verdict;
 use crate::reply::Reply;

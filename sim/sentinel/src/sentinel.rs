@@ -46,7 +46,7 @@ pub(crate) struct Sentinel {
     pub(crate) events: Vec<SentinelEvent>,
     /// Something has changed that the next tick has to see.
     pub(crate) is_urgent: bool,
-    /// What is to be kept on disk has changed.
+    /// True if the file on disk is out of date.
     pub(crate) is_unsaved: bool,
     instances: u32,
     draw: Box<dyn FnMut() -> u32 + Send>,

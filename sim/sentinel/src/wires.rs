@@ -12,14 +12,14 @@ use crate::instance::{InstanceId, request};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(u64);
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Commands,
     Hello,
 }
 
-/// What the next answer on a connection is about.
+/// The subject of the next answer on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// Nobody reads it: its effects will be seen.
@@ -27,7 +27,7 @@ pub(crate) enum Awaited {
     Pong,
     Info,
     Published,
-    /// Whether the master is down, and a vote.
+    /// An opinion on the master, and a vote.
     Verdict,
 }
 
@@ -84,7 +84,7 @@ impl Wires {
         wire.wake();
     }
 
-    /// What the answer that has just come is about.
+    /// The subject of the answer that has just come.
     pub(crate) fn take_awaited(&mut self, id: WireId) -> Awaited {
         let awaited = self.open.get_mut(&id).and_then(|wire| wire.awaited.pop_front());
         awaited.unwrap_or(Awaited::Nothing)

@@ -1,4 +1,4 @@
-//! What each driver does by default to find a master behind Sentinels, as its source has it, read on 2026-11-29.
+//! Defaults by which each driver finds a master behind Sentinels, as its source has it, read on 2026-11-29.
 //!
 //! | driver | read |
 //! |---|---|
@@ -26,14 +26,14 @@ pub(super) struct Law {
     pub(super) reply_timeout: Option<Duration>,
     /// The way in which it hears of a new master beside its connections.
     pub(super) hears: Hears,
-    /// What becomes of a request under way when it has heard of one.
+    /// The fate of a request under way when it has heard of one.
     pub(super) under_way: UnderWay,
     /// The tries for each Sentinel after the first.
     retries: u32,
     reconnect: Reconnect,
 }
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// `SENTINEL GET-MASTER-ADDR-BY-NAME`: the address, also of a master that is down.
@@ -59,7 +59,7 @@ pub(super) enum Order {
     FirstThatConnects,
 }
 
-/// What a driver does where nobody names a master.
+/// A driver's way out where nobody names a master.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhenNone {
     /// The command fails.
@@ -83,7 +83,7 @@ pub(super) enum Hears {
     Asking,
 }
 
-/// What becomes of a request under way on a connection to a node that is not the master any more.
+/// The fate of a request under way on a connection to a node that is not the master any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnderWay {
     /// It runs on, and its reply counts.

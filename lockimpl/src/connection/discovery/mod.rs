@@ -46,11 +46,11 @@ pub(super) struct Finder<E: Env> {
     order: Vec<usize>,
     /// The next one in that order, for a driver that goes round.
     cursor: usize,
-    /// What the last answer was.
+    /// The last answer.
     last: Option<NodeName>,
-    /// What was heard beside connections.
+    /// News from beside its connections.
     heard: Heard,
-    /// How often the master had changed when the last connection was made.
+    /// The number of changes of the master when the last connection was made.
     used: u64,
     watch: Option<Arc<Watch>>,
     /// The Sentinel that is asked alone.
@@ -123,7 +123,7 @@ impl<E: Env> Finder<E> {
         Some(Cut { heard: self.heard.clone(), used: self.used, fails })
     }
 
-    /// How it finds the master.
+    /// The way in which it finds the master.
     pub(super) fn discovery(&self) -> MasterDiscovery {
         self.discovery
     }

@@ -1,4 +1,4 @@
-//! What a driver hears of the master beside its connections: by subscribing to Sentinels, or by asking again and again.
+//! News of the master beside a driver's connections: by subscribing to Sentinels, or by asking again and again.
 //!
 //! Whoever is heard last is believed, also a Sentinel that does not know of a failover yet: no driver looks at epochs
 //! or asks for a majority. What was heard counts for the connections made after it; those that stand are ended as the
@@ -35,7 +35,7 @@ pub(super) struct Heard(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     master: Option<NodeName>,
-    /// How often it became another.
+    /// The number of times it became another.
     changes: u64,
     waiting: Vec<Waker>,
 }

@@ -1,4 +1,4 @@
-//! What keeps servers from starting, or from ending in order.
+//! Errors that keep servers from starting, or from ending in order.
 
 use std::io;
 use std::path::PathBuf;

@@ -34,7 +34,7 @@ pub(crate) struct Layout {
     pub(crate) sentinels: Option<Sentinels>,
 }
 
-/// How many nodes, and what they are to each other.
+/// The number of nodes, and their relation to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nodes {
     /// So many nodes that know nothing of each other.
@@ -50,11 +50,11 @@ pub(crate) struct Sentinels {
     pub(crate) count: u16,
     /// How many must find the master down.
     pub(crate) quorum: u32,
-    /// How long a server may leave a PING unanswered.
+    /// The time for which a server may leave a PING unanswered.
     pub(crate) down_after: Duration,
 }
 
-/// What runs on a port.
+/// A server's duty on its port.
 #[derive(Clone, Debug)]
 pub(crate) enum Duty {
     /// A node, which follows the node on another port if there is one.
@@ -87,7 +87,7 @@ impl Layout {
         }
     }
 
-    /// What runs on each of the ports, in their order.
+    /// The duty on each of the ports, in their order.
     pub(super) fn duties(&self) -> Vec<Duty> {
         let replicas_follow = matches!(self.nodes, Nodes::Replicated(_));
         let master = |index| (replicas_follow && index > 0).then(|| (HOST.to_owned(), self.port));
@@ -145,7 +145,7 @@ impl Layout {
     }
 }
 
-/// How many of each, in words.
+/// The number of each, in words.
 impl std::fmt::Display for Layout {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.nodes, self.sentinels()) {

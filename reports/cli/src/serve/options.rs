@@ -12,7 +12,7 @@ const MB: u64 = 1 << 20;
 /// What is served.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Which servers, and where.
+    /// The servers, and their ports.
     pub(crate) layout: Layout,
     /// What each server can be made to hold.
     pub(crate) limits: Limits,

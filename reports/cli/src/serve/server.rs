@@ -29,7 +29,7 @@ pub(super) struct Served {
     pub(super) end: oneshot::Receiver<()>,
 }
 
-/// What runs on a port, and answers there.
+/// A server that runs on a port, and answers there.
 #[derive(Clone)]
 enum Server {
     Node(Node<TokioMachine>),

@@ -1,11 +1,11 @@
-//! Which announcements of Sentinels a sentence may be made from.
+//! Sentences about announcements of Sentinels, held against those announcements.
 
 use doublehold_history::TrueNs;
 use regex_lite::Captures;
 
 use crate::sentences::seen::Seen;
 
-/// Whether a Sentinel announced such a thing at that instant, with these words at these places.
+/// True if a Sentinel announced such a thing at that instant, with these words at these places.
 fn announced(seen: &Seen<'_>, at: TrueNs, by: &str, kind: &str, words: &[(usize, &str)]) -> Option<bool> {
     let by = seen.host(by)?;
     let says = |text: &str| {

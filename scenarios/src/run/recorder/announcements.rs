@@ -1,4 +1,4 @@
-//! What Sentinels announce, with the true time that none of them knows.
+//! Announcements of Sentinels, with the true time that none of them knows.
 
 use super::Recorder;
 use crate::model::scenario::HostIndex;

@@ -1,4 +1,4 @@
-//! What decides the verdict of each failover by Sentinels.
+//! Contrasts of failovers by Sentinels: the one setting that turns each verdict.
 
 use doublehold_history::Predicate::LV;
 

@@ -1,4 +1,4 @@
-//! What was measured of each run, and the steps of a failover that are compared.
+//! Measurements of each run, and the steps of a failover that are compared.
 
 use std::sync::LazyLock;
 
@@ -57,7 +57,7 @@ pub(super) static STEPS_ALONE: LazyLock<Vec<MeasuredSteps>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../failover-steps.json")).expect("the file is ours")
 });
 
-/// What a step's length depends on.
+/// Circumstances on which a step's length depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     pub(super) is_kill: bool,

@@ -14,7 +14,7 @@ const SEEDS: u64 = 20;
 /// Where the numbers of a page go.
 const HEAD: &str = include_str!("head.md");
 const REASONS: &str = include_str!("reasons.md");
-/// What a simulation showed first, and a measurement then.
+/// Findings of a simulation that were measured then.
 const FOUND: &str = include_str!("found.md");
 
 /// `0.05`, without a sign that says nothing.
@@ -45,7 +45,7 @@ fn steps(page: &mut String) {
     }
 }
 
-/// What a run was about.
+/// Describes a run in a few words.
 fn words(run: &Measured) -> String {
     let fault = match (run.fault.as_str(), run.lasts_s) {
         ("cut-alone", _) => "cut, without a client".to_owned(),

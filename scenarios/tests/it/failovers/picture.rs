@@ -8,7 +8,7 @@ use super::measured::Moments;
 const SCALE: f64 = 2.0;
 const SECONDS: usize = 30;
 
-/// What is drawn of a failover whose old master comes back.
+/// A failover whose old master comes back, as it is drawn.
 pub(super) struct Timeline<'a> {
     pub(super) name: String,
     pub(super) moments: &'a Moments,

@@ -9,7 +9,7 @@ use doublehold_scenarios::{Engine, SimEngine};
 
 use super::measured::{Measured, Moments, RUNS};
 
-/// What came of it, in seconds after the fault.
+/// The outcome, in seconds after the fault.
 #[derive(Clone, Debug)]
 pub(super) struct Simulated {
     pub(super) moments: Moments,
@@ -19,7 +19,7 @@ pub(super) struct Simulated {
     pub(super) last_grant_of_old_master_s: Option<f64>,
     /// The longest time without a grant of a client of the majority, from the fault on.
     pub(super) longest_wait_s: f64,
-    /// How many failovers came to their end.
+    /// The number of failovers with a promotion.
     pub(super) failovers: usize,
 }
 
@@ -83,7 +83,7 @@ impl Choice {
     }
 }
 
-/// What comes of a choice under a fault.
+/// Simulates a choice under a fault.
 pub(super) fn choose(choice: &Choice, fault: &str, seed: u64) -> Simulated {
     let lasts_s = match fault {
         "kill" => None,

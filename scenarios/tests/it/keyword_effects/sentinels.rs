@@ -32,7 +32,7 @@ const WATCHED: &str = r#"
     start = "c1's grant"
 "#;
 
-/// When any Sentinel announced something of that kind.
+/// The moments at which any Sentinel announced something of that kind.
 fn announced(seen: &Seen, kind: &str) -> Vec<u64> {
     seen.report.announcements.iter().filter(|it| it.kind == kind).map(|it| it.at.0).collect()
 }

@@ -7,7 +7,7 @@
 use super::WallMicros;
 use crate::resp::{Args, Protocol};
 
-/// Who answered a request.
+/// The one who answered a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// The program: its reply is in the buffer.

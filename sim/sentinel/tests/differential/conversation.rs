@@ -88,7 +88,7 @@ fn without_ids(text: &str) -> String {
     out + rest
 }
 
-/// What was answered differently, by the place of the command in the conversation.
+/// Answers that differ, by the place of the command in the conversation.
 fn differences() -> BTreeMap<usize, String> {
     let (theirs, mine) = (Watched::start(), Watched::start());
     let master = theirs.ports["master"];

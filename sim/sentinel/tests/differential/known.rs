@@ -12,7 +12,7 @@ struct Rule {
     compare: Compare,
 }
 
-/// What is compared all the same.
+/// The rest of an answer, which is compared all the same.
 #[derive(Debug)]
 enum Compare {
     /// The type of the reply.
@@ -41,7 +41,7 @@ impl Known {
         Known(entries.map(|entry| rule(entry).unwrap_or_else(|| panic!("no rule: {entry}"))).collect())
     }
 
-    /// Whether the replies to a command are equal but for known differences.
+    /// True if the replies to a command are equal but for known differences.
     pub(crate) fn agree(&self, command: &str, real: &Reply, ours: &Reply) -> bool {
         let words: Vec<&str> = command.split(' ').collect();
         let applies = |rule: &&Rule| {

@@ -1,4 +1,4 @@
-//! What holds whatever happens: one leader in an epoch, one master in a configuration, and no way back.
+//! Properties under all faults: one leader in an epoch, one master in a configuration, and no way back.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn faults(seed: u64, setup: &Setup) -> Vec<PlannedFault> {
         .collect()
 }
 
-/// Who was elected in which epoch: a Sentinel's own is the one that it announced right before it tried.
+/// The Sentinels elected, by epoch: a Sentinel's own is the one that it announced right before it tried.
 fn elected(announced: &[Announced]) -> BTreeMap<u64, Vec<String>> {
     let (mut last, mut tried) = (BTreeMap::new(), BTreeMap::new());
     let mut elected: BTreeMap<u64, Vec<String>> = BTreeMap::new();

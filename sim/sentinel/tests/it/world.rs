@@ -21,7 +21,7 @@ pub(crate) struct Announced {
     pub(crate) text: String,
 }
 
-/// What a Sentinel answered when it was asked for its master.
+/// A Sentinel's answer to the question about its master.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub(crate) by: String,

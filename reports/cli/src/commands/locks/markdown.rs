@@ -101,7 +101,7 @@ fn repair(flaw: &Flaw) -> Result<String, CliError> {
     })
 }
 
-/// What people call a library, as a link to what is known of it.
+/// The usual name of a library, as a link to all that is known of it.
 pub(super) fn link(profile: &Profile) -> String {
     format!("[{}](#{})", profile.library, anchor(profile))
 }

@@ -56,7 +56,7 @@ impl Outcome {
         self.0.iter().map(longest_overlap).max().unwrap_or(0)
     }
 
-    /// How often two held the lock at once, and for how many nanoseconds in all, in the run in which it was longest.
+    /// Counts the double holds of the run in which they lasted longest in all, and says for how many nanoseconds.
     pub(super) fn overlaps(&self) -> Option<(usize, u64)> {
         let of_run = |run: &Report| (overlaps(run).count(), overlaps(run).sum::<u64>());
         self.0.iter().map(of_run).max_by_key(|(_, all)| *all).filter(|(count, _)| *count > 0)
