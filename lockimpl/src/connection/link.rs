@@ -305,7 +305,8 @@ impl<E: Env> Link<E> {
     /// Connects to the node, or to the one that is the master now.
     async fn dial(&mut self, env: &E, deadline: Option<MonotonicTime>) -> Result<E::Conn, Unopened> {
         let Some(finder) = &mut self.finder else { return connect(env, &self.node, deadline).await };
-        finder.dial(env, self.transport.connect_timeout.or(self.timeout)).await
+        // In a box: it is long, and whoever has no finder would carry it in each request of its own.
+        Box::pin(finder.dial(env, self.transport.connect_timeout.or(self.timeout))).await
     }
 
     /// Forgets a connection that has ended while nobody used it, for a driver that looks, and one to a node of which
