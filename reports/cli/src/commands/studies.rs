@@ -76,7 +76,7 @@ fn list() -> Result<String, CliError> {
         text += &hanging_paragraph(found.name, width, &about, output_options::columns());
     }
     text += &format!(
-        "\ntimes are those of two cores, at {} runs a second, and at {SENTINEL_RUNS_A_SECOND} with Sentinels\n",
+        "\ntimes: two cores, {} runs a second, {SENTINEL_RUNS_A_SECOND} with Sentinels\n",
         group_digits(RUNS_A_SECOND)
     );
     text += "run one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n";
