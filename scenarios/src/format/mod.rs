@@ -4,7 +4,7 @@
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `problem` |
-//! | one part of a scenario each | `hosts`, `sentinels`, `lock`, `resource`, `clients`, `program`, `network` |
+//! | one part of a scenario each | `hosts`, `nodes`, `sentinels`, `lock`, `resource`, `clients`, `program`, `network` |
 //! | faults, and what only some of them can be wrong about | `fault`, `role_changes`, `requests` |
 //! | the moments faults wait for, and whether they can come | `when`, `reachable` |
 //! | random faults, and what they bring | `weather`, `attached_fault` |
@@ -23,6 +23,7 @@ mod hosts;
 mod key;
 mod lock;
 mod network;
+mod nodes;
 pub(crate) mod numbers;
 pub mod problem;
 mod program;

@@ -16,7 +16,7 @@ use super::program::Things;
 use super::reachable::Setting;
 use super::section::{Field, Section};
 use super::tree::{Item, ItemValue};
-use super::{clients, fault, hosts, network, resource, sentinels, synonyms, weather, when};
+use super::{clients, fault, network, nodes, resource, sentinels, synonyms, weather, when};
 use crate::Seed;
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::Fault;
@@ -286,7 +286,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         &source.locks,
         source.in_plan,
     )?;
-    let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
+    let nodes = nodes::read_nodes(&root, &hosts, &lock)?;
     let sentinels = sentinels::read_sentinels(&root, &hosts, &lock, nodes.master)?;
     let resource = resource::read_resource(&root, &hosts, &lock)?;
     let limits = limits(&root)?;

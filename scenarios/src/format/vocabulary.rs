@@ -9,7 +9,7 @@
 
 use super::key::Key;
 use super::source::own_vocabulary;
-use super::{clients, fault, hosts, lock, network, resource, section, sentinels, weather, when};
+use super::{clients, fault, hosts, lock, network, nodes, resource, section, sentinels, weather, when};
 
 /// The whole vocabulary, in alphabetical order, each key and each word once.
 ///
@@ -24,6 +24,7 @@ pub fn vocabulary() -> Vec<Key> {
         own_vocabulary(),
         lock::vocabulary(&doublehold_lockimpl::descriptors()),
         hosts::vocabulary(),
+        nodes::vocabulary(),
         sentinels::vocabulary(),
         resource::vocabulary(),
         network::vocabulary(),

@@ -9,13 +9,13 @@ use std::time::Duration;
 use doublehold_text::{self as words, file_duration, signed_file_duration};
 use toml::{Table, Value};
 
-use super::hosts::OTHERS;
+use super::nodes::OTHERS;
 use super::table::{NOTHING, put};
 use super::units::law_value;
 use super::{fault, lock, program, resource, sentinels, weather};
 use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodeVersion, NodesSetup, OnLostLock,
-    Persistence, RestartClock, Role, Scenario,
+    PerNode, Persistence, RestartClock, Role, Scenario,
 };
 
 /// The scenario as the table that its file is.
@@ -73,7 +73,9 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         restart_clock,
         min_replicas_to_write,
         min_replicas_max_lag,
-        ..
+        command_time,
+        replica_priority,
+        replica_serve_stale_data,
     } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
@@ -92,7 +94,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     put(&mut table, "persistence", persistence);
     put(&mut table, "snapshot_interval", file_duration(*snapshot_interval));
     put(&mut table, "fsync_time", law_value(fsync_time));
-    put(&mut table, "command_time", command_time(nodes, scenario));
+    put(&mut table, "command_time", per_node(command_time, scenario, law_value));
     let scripts = match scripts {
         KnownScripts::Unknown => "unknown",
         KnownScripts::Loaded => "loaded",
@@ -112,21 +114,24 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     put(&mut table, "min_replicas_max_lag", file_duration(*min_replicas_max_lag));
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
+        put(&mut table, "replica_serve_stale_data", *replica_serve_stale_data);
+    }
+    if scenario.sentinels.is_some() {
+        let value = |priority: &u32| i64::from(*priority).into();
+        put(&mut table, "replica_priority", per_node(replica_priority, scenario, value));
     }
     table
 }
 
-/// One law, or those of some nodes and that of the others.
-fn command_time(nodes: &NodesSetup, scenario: &Scenario) -> Value {
-    let usual = &nodes.command_time;
-    let others: Vec<_> = nodes.command_times.iter().filter(|(_, law)| *law != usual).collect();
-    if others.is_empty() {
-        return law_value(usual);
+/// One value, or those of some nodes and that of the others.
+fn per_node<T>(values: &PerNode<T>, scenario: &Scenario, write: impl Fn(&T) -> Value) -> Value {
+    if values.own.is_empty() {
+        return write(&values.others);
     }
     let mut table = Table::new();
-    put(&mut table, OTHERS, law_value(usual));
-    for (node, law) in others {
-        put(&mut table, name(scenario, *node), law_value(law));
+    put(&mut table, OTHERS, write(&values.others));
+    for (node, value) in &values.own {
+        put(&mut table, name(scenario, *node), write(value));
     }
     table.into()
 }

@@ -145,9 +145,7 @@ pub struct NodesSetup {
     /// How long an fsync takes.
     pub fsync_time: DelayLaw,
     /// How long a command keeps a node busy; zero costs nothing.
-    pub command_time: DelayLaw,
-    /// The nodes that are busy for another time, and for how long.
-    pub command_times: BTreeMap<HostIndex, DelayLaw>,
+    pub command_time: PerNode<DelayLaw>,
     /// The node all others replicate; `None` if each stands alone.
     pub master: Option<HostIndex>,
     /// Which scripts they know when the run begins.
@@ -164,6 +162,37 @@ pub struct NodesSetup {
     pub min_replicas_to_write: u32,
     /// For how long a replica may have been silent for that, in whole seconds.
     pub min_replicas_max_lag: Duration,
+    /// The rank of a replica among those that Sentinels may promote (`replica-priority`): the lowest comes first, and 0
+    /// never.
+    pub replica_priority: PerNode<u32>,
+    /// Whether a replica that has lost its master answers as if it had not (`replica-serve-stale-data`).
+    pub replica_serve_stale_data: bool,
+}
+
+/// A value of each node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerNode<T> {
+    /// The value of a node that has none of its own.
+    pub others: T,
+    /// The values of single nodes, each unlike that of the others.
+    pub own: BTreeMap<HostIndex, T>,
+}
+
+impl<T> PerNode<T> {
+    /// The same value for all nodes.
+    pub fn of_all(value: T) -> PerNode<T> {
+        PerNode { others: value, own: BTreeMap::new() }
+    }
+
+    /// The value of this node.
+    pub fn of(&self, node: HostIndex) -> &T {
+        self.own.get(&node).unwrap_or(&self.others)
+    }
+
+    /// The value of the others, and then that of each single node.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        [&mut self.others].into_iter().chain(self.own.values_mut())
+    }
 }
 
 /// What counts how long a node that died has stayed away.
@@ -180,13 +209,6 @@ pub enum RestartClock {
     /// The machine's monotonic clock, from what it showed when the node died. A power loss resets it, so after one it
     /// counts from when the machine is on again.
     Monotonic,
-}
-
-impl NodesSetup {
-    /// How long a command keeps this node busy.
-    pub fn command_time_of(&self, node: HostIndex) -> &DelayLaw {
-        self.command_times.get(&node).unwrap_or(&self.command_time)
-    }
 }
 
 /// A release of Redis. A node of a later one knows further commands, and differs in nothing else.

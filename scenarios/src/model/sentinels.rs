@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold_lockimpl::MasterDiscovery;
 use doublehold_text::{exact_duration, several};
 
-use super::scenario::{Role, Scenario};
+use super::scenario::{HostIndex, Role, Scenario};
 
 /// The setup of all Sentinels. The hosts of that role are the Sentinels there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,16 @@ pub(crate) fn doubts(scenario: &Scenario) -> Vec<String> {
             "`sentinels.count` is {count}: {what} leaves no majority, and nobody fails over; use 3 or more"
         ));
     }
+    let hosts = || (0..scenario.hosts.len()).map(HostIndex);
+    let is_replica =
+        |host: &HostIndex| scenario.hosts[host.0].role == Role::Node && scenario.nodes.master != Some(*host);
+    if hosts().filter(is_replica).all(|replica| *scenario.nodes.replica_priority.of(replica) == 0) {
+        doubts.push(
+            "`nodes.replica_priority` is 0 for every replica: Sentinels promote none of them, and nobody fails over; \
+             give one of them another"
+                .to_owned(),
+        );
+    }
     let ttls = scenario.clients.iter().map(|client| scenario.ttl_of(client.host));
     if let Some(longest) = ttls.max().filter(|longest| setup.down_after > *longest) {
         doubts.push(format!(
@@ -59,7 +69,7 @@ pub(crate) fn doubts(scenario: &Scenario) -> Vec<String> {
         doubts.push(format!(
             "`sentinels.quorum` is {quorum} of {}: with {} out of reach nobody fails over; use {}",
             several(count, "Sentinel"),
-            several(count + 1 - quorum, "Sentinel"),
+            several((count + 1).saturating_sub(quorum), "Sentinel"),
             count / 2 + 1
         ));
     }

@@ -725,6 +725,19 @@ fn more_replicas_than_there_are_can_be_in_touch_with_no_master() {
 }
 
 #[test]
+fn keys_of_replicas_mean_nothing_where_there_are_none() {
+    let with = |key: &str| message(&GOOD.replacen("\"C\"]", &format!("\"C\"], {key}"), 1));
+    assert_eq!(
+        with("replica_serve_stale_data = false"),
+        "line 3: `nodes.replica_serve_stale_data`: nothing is replicated, so no node is a replica | hint: set `nodes.master`, or remove it"
+    );
+    assert_eq!(
+        with("replica_priority = 10"),
+        "line 3: `nodes.replica_priority`: there are no Sentinels, and nobody else asks for it | hint: remove it, or add `[sentinels]`"
+    );
+}
+
+#[test]
 fn orders_that_nobody_could_obey_are_refused() {
     let replicated = GOOD
         .replace("algorithm = \"redlock\"", "algorithm = \"replicated\"")

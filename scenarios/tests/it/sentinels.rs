@@ -60,6 +60,14 @@ fn sentinels_that_cannot_be_are_refused_with_a_way_out() {
              \"W3\"]`",
         ),
         (
+            ("master = \"A\"", "master = \"A\"\nreplica_priority = { B = -1 }"),
+            "line 6: `nodes.replica_priority.B` must be a whole number within bounds, not `-1`\nhint: use 0 to 2147483647",
+        ),
+        (
+            ("master = \"A\"", "master = \"A\"\nreplica_priority = { D = 1 }"),
+            "line 6: `nodes.replica_priority.D`: there is no node `D`\nhint: known are `A`, `B`, `C` and `others`",
+        ),
+        (
             ("down_after = \"1s\"", "down_after = \"1500us\""),
             "line 8: `sentinels.down_after` is 1.5 ms, and Sentinels count milliseconds\nhint: use whole milliseconds",
         ),
@@ -131,6 +139,13 @@ fn sentinels_that_may_never_fail_over_are_run_with_a_note() {
             ("count = 3", "count = 3\nquorum = 3"),
             &[
                 "`sentinels.quorum` is 3 of 3 Sentinels: with 1 Sentinel out of reach nobody fails over; use 2",
+            ],
+        ),
+        (
+            ("master = \"A\"", "master = \"A\"\nreplica_priority = { A = 10, others = 0 }"),
+            &[
+                "`nodes.replica_priority` is 0 for every replica: Sentinels promote none of them, and nobody fails over; give \
+                 one of them another",
             ],
         ),
         (

@@ -246,13 +246,14 @@ impl<P: Stepped> Exploration<P> {
     /// Whether anything in the scenario is random, so that another seed can show something else.
     pub fn is_drawn(&self) -> bool {
         let is_fixed = |law: &DelayLaw| matches!(law, DelayLaw::Fixed(_));
-        let Scenario { link, links, nodes, clients, .. } = self.scenario();
+        let Scenario { link, links, nodes, sentinels, clients, .. } = self.scenario();
         let mut links = links.iter().map(|(_, _, link)| link).chain([link]);
         let works = |step: &Step| step.law().is_some_and(|law| !is_fixed(law));
         links.any(|link| !is_fixed(&link.delay) || link.loss != Probability::NEVER)
             || !is_fixed(&nodes.fsync_time)
-            || !is_fixed(&nodes.command_time)
-            || !nodes.command_times.values().all(is_fixed)
+            || !is_fixed(&nodes.command_time.others)
+            || !nodes.command_time.own.values().all(is_fixed)
+            || sentinels.is_some()
             || clients.iter().any(|client| !is_fixed(&client.retry) || client.program.iter().any(works))
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::model::sentinels::SentinelsSetup;
 use doublehold_scenarios::report::Judgement;
 use doublehold_scenarios::scenario::{DelayLaw, HostIndex, LinkSetup, Probability, Scenario, Step};
 use doublehold_scenarios::weather::preset;
@@ -350,14 +351,18 @@ fn a_search_is_drawn_if_anything_in_its_scenario_is() {
     fn law() -> DelayLaw {
         DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(2) }
     }
-    let changes: [Change; 7] = [
+    fn watched() -> SentinelsSetup {
+        catalog::load("sentinel-stop", &[]).unwrap().sentinels.unwrap()
+    }
+    let changes: [Change; 8] = [
         |it| it.link.delay = law(),
         |it| it.link.loss = Probability::HALF,
         |it| it.links = vec![(HostIndex(0), HostIndex(2), LinkSetup { delay: law(), ..it.link.clone() })],
         |it| it.nodes.fsync_time = law(),
-        |it| it.nodes.command_time = law(),
+        |it| it.nodes.command_time.others = law(),
         |it| it.clients[1].retry = law(),
         |it| it.clients[1].program.insert(1, Step::Work(law())),
+        |it| it.sentinels = Some(watched()),
     ];
     let is_drawn = |change: Change| {
         let mut scenario = tiny("single");
@@ -369,7 +374,7 @@ fn a_search_is_drawn_if_anything_in_its_scenario_is() {
         Exploration::new(&scenario, &["pause"], 1, SEED).unwrap().is_drawn()
     };
     assert!(!is_drawn(|_| ()));
-    assert_eq!(changes.map(is_drawn), [true; 7]);
+    assert_eq!(changes.map(is_drawn), [true; 8]);
 }
 
 /// Of what a scenario says the faults, the weather and the expectations are left out, and waits count from the last

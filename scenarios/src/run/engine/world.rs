@@ -212,7 +212,7 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
         Member::Node(node) => Process::Node {
             node,
             config: Box::new(node_config(scenario, kind, index)),
-            command_time: scenario.nodes.command_time_of(index).clone(),
+            command_time: scenario.nodes.command_time.of(index).clone(),
         },
         Member::Sentinel(_) => Process::Sentinel(Box::new(sentinel_config(scenario, index))),
         Member::Resource => Process::Resource(scenario.resource.clone()),
@@ -253,6 +253,8 @@ fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: Hos
         key_events: KeyEvents::parse(scenario.nodes.key_events.as_bytes()).unwrap_or_default(),
         min_replicas_to_write: scenario.nodes.min_replicas_to_write,
         min_replicas_max_lag: u32::try_from(seconds).unwrap_or(u32::MAX),
+        replica_priority: *scenario.nodes.replica_priority.of(index),
+        replica_serve_stale_data: scenario.nodes.replica_serve_stale_data,
         ..CoreConfig::default()
     };
     let snapshot_interval = scenario.nodes.snapshot_interval;

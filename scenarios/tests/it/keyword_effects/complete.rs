@@ -100,13 +100,14 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
     );
     let commands = ("nodes.command_time", "{ M = '1ms' }");
     let sentinels = ("sentinels", "{}");
-    let mut sets = vec![links, fault, law, weather, commands, sentinels];
+    let priorities = ("nodes.replica_priority", "{ M = 1 }");
+    let mut sets = vec![links, fault, law, weather, commands, sentinels, priorities];
     let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
     sets.push((&key, "1"));
     let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
     assert!(refusal.contains(UNLIKE), "{refusal}");
     let mut known = listed(&refusal, "known are");
-    if at == "nodes.command_time" {
+    if ["nodes.command_time", "nodes.replica_priority"].contains(&at) {
         // Nodes are keys there.
         known.retain(|key| !["M", "R1", "R2"].contains(&key.as_str()));
     }
@@ -143,6 +144,7 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("lock", "lock"),
         ("nodes", "nodes"),
         ("nodes.command_time", "nodes.command_time"),
+        ("nodes.replica_priority", "nodes.replica_priority"),
         ("sentinels", "sentinels"),
         ("network", "network"),
         ("network.links", "network.links.0"),

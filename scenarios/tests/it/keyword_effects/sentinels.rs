@@ -4,7 +4,10 @@ use crate::keyword_effects::row::{Row, Sets, check};
 use crate::keyword_effects::seen::{SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [watching(), agreeing(), failing_over(), knowing(), asking(), listening()].into_iter().flatten().collect()
+    [watching(), agreeing(), choosing(), failing_over(), knowing(), asking(), listening()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -119,6 +122,41 @@ fn agreeing() -> Vec<Row> {
                 let after = |seen: &Seen| announced(seen, "+sdown")[0] - seen.struck(0);
                 (SEC..2 * SEC).contains(&after(without)) && (4 * SEC..5 * SEC).contains(&after(with))
             },
+            ..Row::on(WATCHED)
+        },
+    ]
+}
+
+/// Both replicas have heard of everything: the lower priority decides between them.
+const R1_OF_TWO: (&str, &str) = ("nodes.replica_priority", "{ R1 = 50, others = 60 }");
+
+/// Whether the Sentinels agree on this host as the new master.
+fn promotes(seen: &Seen, host: &str) -> bool {
+    let switches = seen.report.announcements.iter().filter(|it| it.kind == "+switch-master");
+    let to = format!(" {host} ");
+    announcers(seen, "+switch-master") == 3 && switches.into_iter().all(|it| it.text.contains(&to))
+}
+
+fn choosing() -> Vec<Row> {
+    vec![
+        Row {
+            word: "nodes.replica_priority",
+            claim: "a replica of priority 0 is not promoted, and where all have it nobody is",
+            with: &[("nodes.replica_priority", "0")],
+            shows: |without, with| {
+                follows(without)
+                    && announced(without, "-failover-abort-no-good-slave").is_empty()
+                    && !follows(with)
+                    && !announced(with, "-failover-abort-no-good-slave").is_empty()
+            },
+            ..Row::on(WATCHED)
+        },
+        Row {
+            word: "nodes.replica_priority.others",
+            claim: "a replica that is named has its own priority, all others that of the others, and the lower is promoted",
+            both: &[R1_OF_TWO],
+            with: &[("nodes.replica_priority.others", "40")],
+            shows: |without, with| promotes(without, "R1") && promotes(with, "R2"),
             ..Row::on(WATCHED)
         },
     ]

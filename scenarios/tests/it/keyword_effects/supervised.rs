@@ -102,6 +102,19 @@ const AGAIN: (&str, &str) = ("clients.1.program", "['acquire', 'work 400ms', 're
 const ROUNDS: (&str, &str) = ("clients.1.rounds", "40");
 const PATIENCE: (&str, &str) = ("clients.1.give_up_after", "20s");
 
+/// M is made a replica of R1, which it cannot reach; c2 asks it for a lock by a script, over an old connection.
+const TURNED: (&str, &str) = (
+    "faults",
+    "[{ kind = 'cut', from = 'M', to = ['R1', 'R2'], both_ways = true, at = \"c1's grant\" }, \
+     { kind = 'follow', host = 'M', master = 'R1', at = \"100ms after c1's grant\" }]",
+);
+const BY_SCRIPT: (&str, &str) = ("lock", "{ algorithm = 'hash', ttl = '10s' }");
+
+/// The number of times c2 was refused because of this.
+fn refused_for(seen: &Seen, error: &str) -> usize {
+    seen.refusals("c2").iter().filter(|(_, why)| why.contains(error)).count()
+}
+
 /// How long after the cut c2 was first refused for want of replicas.
 fn refused_after(seen: &Seen) -> Option<u64> {
     let refusals = seen.refusals("c2").into_iter();
@@ -131,6 +144,19 @@ fn in_touch() -> Vec<Row> {
             shows: |without, with| {
                 let after = |seen| refused_after(seen).expect("it is refused in the end");
                 (9 * SEC..12 * SEC).contains(&after(without)) && (2 * SEC..5 * SEC).contains(&after(with))
+            },
+            ..Row::on(REPLICATED)
+        },
+        Row {
+            word: "nodes.replica_serve_stale_data",
+            claim: "a replica without its master runs a script up to its first write, and with `false` no script",
+            both: &[TURNED, BY_SCRIPT, PATIENCE],
+            with: &[("nodes.replica_serve_stale_data", "false")],
+            shows: |without, with| {
+                refused_for(without, "READONLY") > 0
+                    && refused_for(without, "MASTERDOWN") == 0
+                    && refused_for(with, "READONLY") == 0
+                    && refused_for(with, "MASTERDOWN") > 0
             },
             ..Row::on(REPLICATED)
         },

@@ -10,7 +10,7 @@ use std::time::Duration;
 use doublehold_history::{EventKind, LockId, ObjectId};
 use doublehold_scenarios::model::cast::Member;
 use doublehold_scenarios::model::fault::{Fault, Slot};
-use doublehold_scenarios::model::scenario::{HostIndex, HostSetup, Role, Scenario, Step};
+use doublehold_scenarios::model::scenario::{HostIndex, HostSetup, PerNode, Role, Scenario, Step};
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
@@ -178,9 +178,8 @@ fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     });
     scenario.hosts = hosts.collect();
     scenario.nodes.master = scenario.nodes.master.map(moved);
-    scenario.nodes.command_times.remove(&host);
-    let command_times = std::mem::take(&mut scenario.nodes.command_times);
-    scenario.nodes.command_times = command_times.into_iter().map(|(node, law)| (moved(node), law)).collect();
+    remove_value(&mut scenario.nodes.command_time, host, moved);
+    remove_value(&mut scenario.nodes.replica_priority, host, moved);
     scenario.resource.host = moved(scenario.resource.host);
     scenario.clients.retain(|client| client.host != host);
     scenario.clients.iter_mut().for_each(|client| client.host = moved(client.host));
@@ -189,6 +188,12 @@ fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     scenario.links.sort_by_key(|(from, to, _)| (*from, *to));
     scenario.faults.retain_mut(|fault| drop_host(fault, &name));
     scenario
+}
+
+/// Removes the value of a host, and keeps those of the others under the numbers that they have then.
+fn remove_value<T>(values: &mut PerNode<T>, host: HostIndex, moved: impl Fn(HostIndex) -> HostIndex) {
+    values.own.remove(&host);
+    values.own = std::mem::take(&mut values.own).into_iter().map(|(node, it)| (moved(node), it)).collect();
 }
 
 /// The hosts that are left, in the order in which a file has them: a process is right before the first of its threads,

@@ -71,7 +71,7 @@ impl LengthPlace {
         let links = (0..scenario.links.len()).map(LengthPlace::DelayOf);
         let nodes = [LengthPlace::Delay, LengthPlace::Fsync, LengthPlace::Command].into_iter();
         let nodes =
-            nodes.chain(scenario.nodes.command_times.keys().map(|node| LengthPlace::CommandOf(*node)));
+            nodes.chain(scenario.nodes.command_time.own.keys().map(|node| LengthPlace::CommandOf(*node)));
         let all = faults.chain(clients).chain(clocks).chain(links).chain(nodes);
         all.filter(|place| place.get(scenario).is_some()).collect()
     }
@@ -98,8 +98,8 @@ impl LengthPlace {
             LengthPlace::Delay => fixed_delay(&scenario.link.delay),
             LengthPlace::DelayOf(link) => fixed_delay(&scenario.links[link].2.delay),
             LengthPlace::Fsync => fixed_delay(&scenario.nodes.fsync_time),
-            LengthPlace::Command => fixed_delay(&scenario.nodes.command_time),
-            LengthPlace::CommandOf(node) => fixed_delay(scenario.nodes.command_time_of(node)),
+            LengthPlace::Command => fixed_delay(&scenario.nodes.command_time.others),
+            LengthPlace::CommandOf(node) => fixed_delay(scenario.nodes.command_time.of(node)),
         }
     }
 
@@ -179,9 +179,9 @@ impl LengthPlace {
             LengthPlace::Delay => scenario.link.delay = law,
             LengthPlace::DelayOf(link) => scenario.links[link].2.delay = law,
             LengthPlace::Fsync => scenario.nodes.fsync_time = law,
-            LengthPlace::Command => scenario.nodes.command_time = law,
+            LengthPlace::Command => scenario.nodes.command_time.others = law,
             LengthPlace::CommandOf(node) => {
-                scenario.nodes.command_times.insert(node, law);
+                scenario.nodes.command_time.own.insert(node, law);
             }
         }
     }

@@ -33,8 +33,8 @@ pub(super) fn simplify_settings<E: Engine<Prepared: Stepped>>(search: &mut Shrin
 fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
     let mut all = vec![&mut scenario.link.delay];
     all.extend(scenario.links.iter_mut().map(|(_, _, link)| &mut link.delay));
-    all.extend([&mut scenario.nodes.fsync_time, &mut scenario.nodes.command_time]);
-    all.extend(scenario.nodes.command_times.values_mut());
+    all.push(&mut scenario.nodes.fsync_time);
+    all.extend(scenario.nodes.command_time.values_mut());
     for (_, slot) in scenario.faults.iter_mut().flat_map(|fault| fault.effect.fields()) {
         if let Slot::Law(law) = slot {
             all.push(law);
@@ -93,7 +93,7 @@ fn extremes(law: &DelayLaw) -> impl Iterator<Item = Duration> + use<> {
     ends.into_iter().flatten()
 }
 
-/// Leaves out one thing each that is said of losses, of single links and of single clients.
+/// Leaves out one thing each that is said of losses, of replicas, of single nodes, links and clients.
 fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Scenario)| {
@@ -104,9 +104,15 @@ fn remove_settings(scenario: &Scenario) -> Vec<Candidate> {
         }
     };
     push(&|less| less.link.loss = Probability::NEVER);
-    for node in scenario.nodes.command_times.keys() {
+    push(&|less| less.nodes.replica_serve_stale_data = true);
+    for node in scenario.nodes.command_time.own.keys() {
         push(&|less| {
-            less.nodes.command_times.remove(node);
+            less.nodes.command_time.own.remove(node);
+        });
+    }
+    for node in scenario.nodes.replica_priority.own.keys() {
+        push(&|less| {
+            less.nodes.replica_priority.own.remove(node);
         });
     }
     for link in 0..scenario.links.len() {

@@ -1,5 +1,6 @@
 //! Every plainer value that is proposed, against changes of the file's text.
 
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{LeanEngine, Prepared};
 
 use super::*;
@@ -56,6 +57,27 @@ fn each_setting_is_left_out_once() {
             edit("network.links.2", None),
             edit("clients.1.ttl", None),
             edit("clients.1.start", None),
+        ],
+    );
+}
+
+#[test]
+fn what_is_said_of_replicas_is_left_out_once() {
+    let read = |nodes: &str| {
+        let text = format!(
+            "claim = 'a master is watched'\nlock = {{ algorithm = 'single', ttl = '2s' }}\nsentinels = {{}}\n\
+             nodes = {{ names = ['A', 'B'], master = 'A', {nodes} }}\n\
+             clients = [{{ name = 'c1', program = ['acquire', 'release'] }}]"
+        );
+        Source { name: "watched".into(), file: "watched.toml".into(), text, ..Source::default() }
+            .read()
+            .unwrap()
+    };
+    assert_same(
+        remove_settings(&read("replica_serve_stale_data = false, replica_priority = { B = 10, others = 7 }")),
+        [
+            read("replica_priority = { B = 10, others = 7 }"),
+            read("replica_serve_stale_data = false, replica_priority = 7"),
         ],
     );
 }
