@@ -66,5 +66,6 @@ fn kind(what: &What) -> &'static str {
         What::Failover(_) => "failover",
         What::Overrun(..) => "overrun",
         What::Clocks(_) => "clocks",
+        What::Promotion(_) => "promotion",
     }
 }

@@ -90,6 +90,10 @@ pub(crate) fn words(scenario: &Scenario, cause: &Cause) -> String {
                 Overran::Sent => format!("what {name} had sent arrived when its lease was over"),
             }
         }
+        What::Promotion(host) => scenario
+            .hosts
+            .get(host.0)
+            .map_or(String::new(), |host| format!("Sentinels made {} the master", host.name)),
         What::Clocks(host) => scenario.hosts.get(host.0).map_or(String::new(), |host| match host.drift {
             RatePpb(0) => {
                 let ahead = if host.wall_offset_ns > 0 { "ahead" } else { "behind" };

@@ -34,6 +34,8 @@ pub(crate) enum Named {
     Faults(Vec<usize>),
     Lease(String),
     Clocks(String),
+    /// By Sentinels, whomever.
+    Promotion,
 }
 
 /// Reads what follows `because`. `Err` with what is left over that it cannot read.
@@ -123,6 +125,7 @@ fn known(report: &Report) -> Vec<(String, Named)> {
         known.push((strike.fault.did(), Named::Faults(kind)));
     }
     for host in &scenario.hosts {
+        known.push((format!("Sentinels made {} the master", host.name), Named::Promotion));
         for words in ["worked past its lease", "held on past its lease"] {
             known.push((format!("{} {words}", host.name), Named::Lease(host.name.clone())));
         }
@@ -275,6 +278,10 @@ fn without_these(scenario: &Scenario, these: &[&Named]) -> Scenario {
                 let host = of(name);
                 let client = left.clients.iter_mut().find(|client| client.host.0 == host).expect("a client");
                 client.ttl = Some(Duration::from_secs(7_200));
+            }
+            // They find nobody down.
+            Named::Promotion => {
+                left.sentinels.as_mut().expect("some").down_after = Duration::from_secs(7_200);
             }
             Named::Clocks(name) => {
                 let host = &mut left.hosts[of(name)];

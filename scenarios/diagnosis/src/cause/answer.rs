@@ -69,6 +69,8 @@ pub enum What {
     Overrun(ClientId, Overran),
     /// A host's clocks, wrong from the beginning.
     Clocks(HostIndex),
+    /// What Sentinels decided: a replica became the master, this one in the run that is asked about.
+    Promotion(HostIndex),
 }
 
 /// What a client did past its lease.

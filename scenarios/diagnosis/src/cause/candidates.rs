@@ -35,7 +35,7 @@ impl Candidate {
     pub(super) fn faults(&self) -> &[usize] {
         match &self.what {
             What::Fault(faults) | What::Failover(faults) => faults,
-            What::Overrun(..) | What::Clocks(_) => &[],
+            What::Overrun(..) | What::Clocks(_) | What::Promotion(_) => &[],
         }
     }
 
@@ -68,6 +68,7 @@ pub(super) fn all(report: &Report, told: &Violation) -> Vec<Candidate> {
     faults.sort_by_key(|fault| fault.began);
     faults.drain(..faults.len().saturating_sub(CANDIDATES_MAX));
     faults.extend(failover(report, &faults));
+    faults.extend(promotion(report, told));
     faults.extend(clocks(report, told));
     faults.extend(told.grants.iter().filter_map(|(client, grant)| overrun(report, told, *client, *grant)));
     faults
@@ -177,6 +178,21 @@ fn failover(report: &Report, faults: &[Candidate]) -> Option<Candidate> {
         began: parts[0].began,
         has_twin: false,
         deed: "failover".to_owned(),
+        is_near: true,
+    })
+}
+
+/// The first promotion by Sentinels that clients were told of by then.
+fn promotion(report: &Report, told: &Violation) -> Option<Candidate> {
+    let mut announced = report.announcements.iter();
+    let first = announced.find(|it| it.kind == "+switch-master" && it.at <= told.moment())?;
+    // The name of the master, its old address and port, and its new ones.
+    let name = first.text.split(' ').nth(3)?;
+    Some(Candidate {
+        what: What::Promotion(report.scenario.cast().host(name).ok()?),
+        began: first.at,
+        has_twin: false,
+        deed: "promotion".to_owned(),
         is_near: true,
     })
 }

@@ -1,8 +1,8 @@
 //! The causes of a violation: the run is made again without each thing that may have caused it.
 //!
 //! The question is about the first piece of evidence of the first predicate that is violated ([`Violation`]).
-//! Candidates are every fault that had struck by then, clocks that are wrong from the beginning, and a client that went
-//! on past its lease (`candidates.rs`). A candidate is **necessary** if, without it,
+//! Candidates are every fault that had struck by then, what Sentinels made of it, clocks that are wrong from the
+//! beginning, and a client that went on past its lease (`candidates.rs`). A candidate is **necessary** if, without it,
 //!
 //! - **the same run** (same seed, rest unchanged) is free of it: nothing like it happens to the same clients between
 //!   100 ms before it began and 100 ms after it was over;
@@ -230,7 +230,7 @@ impl<'a, P: Futures> CauseSearch<'a, P> {
                 let hosts: Vec<HostIndex> = names.filter_map(|name| cast.host(&name).ok()).collect();
                 hosts.into_iter().any(is_on_its_way)
             }
-            What::Clocks(host) => is_on_its_way(*host),
+            What::Clocks(host) | What::Promotion(host) => is_on_its_way(*host),
             What::Overrun(..) => false,
         }
     }

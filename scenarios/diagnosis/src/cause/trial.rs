@@ -8,7 +8,7 @@ use std::time::Duration;
 use doublehold_history::{CallId, ClientId, EventKind, History, LockId, RunOutcome, TrueNs, claims};
 use doublehold_scenarios::Futures;
 use doublehold_scenarios::model::fault::Fault;
-use doublehold_scenarios::model::scenario::{RatePpb, Scenario, Step};
+use doublehold_scenarios::model::scenario::{PerNode, RatePpb, Scenario, Step};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::report::Report;
 use doublehold_sim::Seed;
@@ -301,6 +301,13 @@ impl<'a, P: Futures> Trials<'a, P> {
                 What::Clocks(host) => {
                     let host = scenario.hosts.get_mut(host.0)?;
                     (host.drift, host.wall_offset_ns) = (RatePpb(0), 0);
+                }
+                What::Promotion(_) => {
+                    // Sentinels agree, and find nobody to promote. Where the master is dead nobody gets the lock then,
+                    // and the run would go on until its limit.
+                    scenario.nodes.replica_priority = PerNode::of_all(0);
+                    let twice = Duration::from_nanos(self.told.ends_at().0.saturating_mul(2));
+                    scenario.limits.time = scenario.limits.time.min(twice);
                 }
             }
         }

@@ -22,6 +22,22 @@ fn strikes(report: &mut Report, fault: Fault, at: TrueNs, hosts: &[usize]) {
     report.faults.push(FaultReport { fault, hosts, from: Some(at), until: None });
 }
 
+/// It is known by whom Sentinels name to clients, and began when the first of them did.
+#[test]
+fn a_promotion_by_sentinels_is_tried_if_clients_were_told_of_it_before() {
+    let (mut report, told) = run("sentinel-wait");
+    let promotions = |report: &Report| -> Vec<(HostIndex, TrueNs)> {
+        let of =
+            |it: Candidate| if let What::Promotion(host) = it.what { Some((host, it.began)) } else { None };
+        all(report, &told).into_iter().filter_map(of).collect()
+    };
+    let b = report.scenario.cast().host("B").expect("a node");
+    let first = report.announcements.iter().find(|it| it.kind == "+switch-master").expect("they do").at;
+    assert_eq!(promotions(&report), [(b, first)]);
+    report.announcements.iter_mut().for_each(|it| it.at = TrueNs(told.moment().0 + 1));
+    assert_eq!(promotions(&report), []);
+}
+
 /// Those that struck last are left, and in their order, whatever that of the scenario is.
 #[test]
 fn faults_are_tried_in_the_order_in_which_they_struck() {

@@ -67,6 +67,21 @@ fn what_is_taken_away_is_gone_and_nothing_else_is() {
     assert!(trials.prepare_without(&[What::Clocks(HostIndex(99))], &[]).is_none());
 }
 
+/// Without the promotion two clients wait for a dead master, and no longer than is asked about.
+#[test]
+fn without_a_promotion_nobody_is_promoted_and_the_run_is_short() {
+    let asked = Asked::of("sentinel-wait");
+    let b = asked.report.scenario.cast().host("B").expect("a node");
+    let mut trials = asked.trials();
+    let without = trials.prepare_without(&[What::Promotion(b)], &[]).expect("it can be run");
+    let run = without.run(asked.report.seed);
+    let told_of = |run: &Report, kind: &str| run.announcements.iter().filter(|it| it.kind == kind).count();
+    assert_eq!((told_of(&asked.report, "+switch-master"), told_of(&run, "+switch-master")), (3, 0));
+    assert!(told_of(&run, "-failover-abort-no-good-slave") > 0, "they have agreed, and tried");
+    assert_eq!(run.ended.0, 2 * asked.told.ends_at().0);
+    assert_eq!(trials.run_without(&[What::Promotion(b)]).outcome, TrialOutcome::OutOfUse);
+}
+
 #[test]
 fn runs_and_their_events_are_counted_until_there_are_too_many() {
     let asked = Asked::of("clock-jump");
