@@ -18,6 +18,9 @@ pub enum MasterDiscovery {
     RedisPy8,
     /// As ioredis 5 and 6: in a circle, with 10 s to connect and no limit for the answer.
     Ioredis,
+    /// As ioredis with `failoverDetector: true`: the same, and a connection ends when any Sentinel tells of another
+    /// master.
+    IoredisDetector,
     /// As Lettuce's `RedisClient.connect`: the first Sentinel that takes a connection, and no other.
     Lettuce,
     /// As Jedis: at the beginning, and then by listening to every Sentinel.
@@ -36,6 +39,7 @@ impl Choice for MasterDiscovery {
         ("redis-py-5", Self::RedisPy5),
         ("redis-py-8", Self::RedisPy8),
         ("ioredis", Self::Ioredis),
+        ("ioredis-failover-detector", Self::IoredisDetector),
         ("lettuce", Self::Lettuce),
         ("jedis", Self::Jedis),
         ("go-redis", Self::GoRedis),
@@ -46,7 +50,12 @@ impl Choice for MasterDiscovery {
 impl MasterDiscovery {
     /// True if a driver looks at the role of a node that it has connected to, and takes none but a master.
     pub(crate) fn checks_role(self) -> bool {
-        matches!(self, Self::AtConnect | Self::Ioredis)
+        matches!(self, Self::AtConnect | Self::Ioredis | Self::IoredisDetector)
+    }
+
+    /// True if a driver gives its check of the role no limit.
+    pub(crate) fn waits_for_role(self) -> bool {
+        matches!(self, Self::Ioredis | Self::IoredisDetector)
     }
 
     /// True if a driver takes a refusal of a replica (`READONLY`) for the end of the connection.

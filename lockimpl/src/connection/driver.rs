@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::discovery::Finder;
+use futures_util::future::{Either, select};
+
+use super::discovery::{Cut, Finder};
 use super::transport::Transport;
 use crate::env::{Env, NodeName, Task};
 
@@ -42,13 +44,14 @@ impl<E: Env> Driver<E> {
     pub(super) fn start(env: &E, node: &NodeName, transport: Transport, finder: Option<Finder<E>>) -> Self {
         let shared = Shared(Arc::new(Mutex::new(State {
             open: None,
+            cut: None,
             opened: 0,
             flushes: 0,
             waiting: Vec::new(),
             task: None,
         })));
         let target = match finder {
-            Some(finder) => Target::Master(finder),
+            Some(finder) => Target::Master(Box::new(finder)),
             None => Target::Node(node.clone()),
         };
         let task = env.spawn(keep_connected(env.clone(), target, transport, shared.clone()));
@@ -60,15 +63,16 @@ impl<E: Env> Driver<E> {
         self.0.shared.lock().flushes
     }
 
-    /// Waits for a connection; none if requests from before the `flushes`-th time are given up.
-    pub(crate) async fn connection(&self, flushes: u64) -> Option<(u64, E::Conn)> {
+    /// Waits for a connection, with its number, and with its end if the driver leaves it by itself; none if requests
+    /// from before the `flushes`-th time are given up.
+    pub(super) async fn connection(&self, flushes: u64) -> Option<(u64, E::Conn, Option<Cut>)> {
         poll_fn(|cx| {
             let mut state = self.0.shared.lock();
             if state.flushes > flushes {
                 return Poll::Ready(None);
             }
             if let Some(conn) = &state.open {
-                return Poll::Ready(Some((state.opened, conn.clone())));
+                return Poll::Ready(Some((state.opened, conn.clone(), state.cut.clone())));
             }
             state.waiting.push(cx.waker().clone());
             Poll::Pending
@@ -91,7 +95,7 @@ impl<E: Env> Driver<E> {
 enum Target<E: Env> {
     Node(NodeName),
     /// Whichever node is the master then.
-    Master(Finder<E>),
+    Master(Box<Finder<E>>),
 }
 
 impl<E: Env> Target<E> {
@@ -103,6 +107,14 @@ impl<E: Env> Target<E> {
                 env.race(env.connect(node), until).await.ok()?.ok()
             }
             Self::Master(finder) => finder.dial(env, Some(limit)).await.ok(),
+        }
+    }
+
+    /// The end of the last connection, if the driver leaves it by itself.
+    fn cut(&self) -> Option<Cut> {
+        match self {
+            Self::Node(_) => None,
+            Self::Master(finder) => finder.cut(),
         }
     }
 }
@@ -118,11 +130,13 @@ async fn keep_connected<E: Env>(
         let limit = transport.connect_timeout.unwrap_or(CONNECT_LIMIT);
         if let Some(conn) = target.connect(&env, limit).await {
             failures = 0;
+            let cut = target.cut();
             shared.change(|state| {
                 state.open = Some(conn.clone());
+                state.cut.clone_from(&cut);
                 state.opened += 1;
             });
-            shared.wait_for_end(&env, &conn).await;
+            shared.wait_for_end(&env, conn, cut).await;
         }
         failures = failures.saturating_add(1);
         if failures.is_multiple_of(transport.retries.saturating_add(1)) {
@@ -139,6 +153,7 @@ struct Shared<C>(Arc<Mutex<State<C>>>);
 
 struct State<C> {
     open: Option<C>,
+    cut: Option<Cut>,
     /// The number of the connection opened last.
     opened: u64,
     flushes: u64,
@@ -169,8 +184,17 @@ impl<C> Shared<C> {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until the connection has ended: its machine says so, or a request found out.
-    async fn wait_for_end<E: Env<Conn = C>>(&self, env: &E, conn: &C) {
+    /// Waits until the connection has ended: its machine says so, a request found out, or the driver leaves it.
+    async fn wait_for_end<E: Env<Conn = C>>(&self, env: &E, conn: C, cut: Option<Cut>) {
+        let Some(cut) = cut else { return self.wait_for_break(env, &conn).await };
+        if let Either::Right(_) = select(pin!(self.wait_for_break(env, &conn)), pin!(cut.comes())).await {
+            self.lock().open = None;
+            cut.ends(env, &conn).await;
+        }
+    }
+
+    /// Waits until the machine says that it has ended, or a request found out.
+    async fn wait_for_break<E: Env<Conn = C>>(&self, env: &E, conn: &C) {
         let mut closed = pin!(env.wait_closed(conn));
         poll_fn(|cx| {
             if closed.as_mut().poll(cx).is_ready() {

@@ -261,12 +261,17 @@ impl<E: Env> Link<E> {
         let deadline = deadline_after(env, timeout).await;
         loop {
             let connection = run_until(env, deadline, driver.connection(flushes)).await;
-            let Ok(Some((number, mut conn))) = connection else {
+            let Ok(Some((number, mut conn, cut))) = connection else {
                 let why = if connection.is_ok() { GAVE_UP } else { NO_CONNECTION };
                 return Err(lost.map_or(Failure::Unsent(why.into()), Failure::Lost));
             };
             let mut wire = Wire::new(env, &mut conn, timeout, deadline);
-            match words.send(&mut wire, reply).await {
+            let sent = words.send(&mut wire, reply);
+            let sent = match cut {
+                Some(cut) => cut.run(env, None, sent).await,
+                None => sent.await,
+            };
+            match sent {
                 Ok(()) => return Ok(()),
                 Err(NoReply::Late) => return Err(Failure::Lost(Doubt::Timeout)),
                 Err(NoReply::Error(error)) => match error_reply(&error) {

@@ -71,6 +71,7 @@ pub(crate) fn with_all<E: Env, K: Kinds<E>>(kinds: K) -> K {
         .with(ProfileKind(&redis_plus_plus_tx::REDIS_PLUS_PLUS_TX, Redlock))
         .with(ProfileKind(&redis_py::REDIS_PY, Single))
         .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE, Redlock))
+        .with(ProfileKind(&redis_semaphore::REDIS_SEMAPHORE_MUTEX, Single))
         .with(ProfileKind(&redisson::REDISSON, Hash))
         .with(ProfileKind(&redisson::REDISSON_REPLICATED, HashReplicated))
         .with(ProfileKind(&redisson::REDISSON_REDLOCK, Multi))

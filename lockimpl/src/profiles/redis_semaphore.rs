@@ -1,4 +1,4 @@
-//! redis-semaphore's `RedlockMutex`, as a setting of `redlock`.
+//! redis-semaphore's `RedlockMutex`, as a setting of `redlock`, and its `Mutex`, as one of `single`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -82,6 +82,57 @@ pub(super) const REDIS_SEMAPHORE: Profile = Profile {
          is sent when the other has come to something",
         "That an extension asks for the key again on nodes that lacked it",
         "ioredis' handshake (INFO): a stopped node takes connections, and only a request to it is late",
+        "Version 5.8 over ioredis 6: `--set lock.driver=ioredis-6`",
+    ],
+};
+
+pub(super) const REDIS_SEMAPHORE_MUTEX: Profile = Profile {
+    name: "redis-semaphore-mutex",
+    also: &["RedisMutex", "redis-semaphore Mutex"],
+    library: "redis-semaphore (Mutex) over ioredis 5",
+    language: "Node.js",
+    version: "5.7.0",
+    files: "swarthy/redis-semaphore 63c2d01: src/misc.ts, src/Lock.ts, src/RedisMutex.ts, src/mutex/*.ts; \
+            redis/ioredis v5.11.1: lib/connectors/SentinelConnector/*.ts, lib/connectors/AbstractConnector.ts",
+    read_on: "2026-11-30",
+    newest: Some(Newest { version: "5.8.0", looked_up_on: "2026-11-28" }),
+    meaning: "a key on one node, asked for every 10 ms and renewed beside its holder; no deadline",
+    ttl: Some(Duration::from_secs(10)),
+    fixed: || {
+        Switches::new()
+            .with("driver", "ioredis-5")
+            .with("token", "object")
+            .with("wake", "poll")
+            .with("poll", Duration::from_millis(10))
+            .with("until_expiry", false)
+            .with("wait_clock", "wall")
+            .with("release_on_failure", false)
+            .with("renew_every", Ratio { numerator: 4, denominator: FIFTHS })
+            .with("told_on_loss", "callback")
+    },
+    open: &[
+        "driver",
+        "elapsed_check",
+        "poll",
+        "renew_every",
+        "request_timeout",
+        "token",
+        "told_on_loss",
+        "transport_retries",
+    ],
+    flaws: &[Flaw {
+        what: "Behind Sentinel, the driver keeps its connection to a master that stood still and was replaced. When \
+               that one goes on, it grants the lock beside the new master, until it is made a replica 10 s later.",
+        scenario: "redis-semaphore-mutex",
+        repaired: "redis-semaphore-mutex/repaired",
+        remedy: Remedy::Option("failoverDetector"),
+    }],
+    left_out: &[
+        "`acquire` gives up after 10 s (`acquireTimeout`): here a program asks until it has the lock, or says for how \
+         long (`try 10s`)",
+        "That a holder without `onLockLost` is told by an error that ends its process; here it stops its work",
+        "That a renewal which fails with an error ends the process too; here the next one is sent",
+        "That a renewal that falls due while another is under way waits for the next tick of its timer",
         "Version 5.8 over ioredis 6: `--set lock.driver=ioredis-6`",
     ],
 };

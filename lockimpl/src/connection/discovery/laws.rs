@@ -4,6 +4,7 @@
 //! |---|---|
 //! | redis-py 8.1.0, 5.2.1 | sentinel.py (`discover_master`, `SentinelManagedConnection`), connection.py, client.py |
 //! | ioredis 5.11.1, 6.0.0 | connectors/SentinelConnector/index.js, redis/event_handler.js, Redis.js |
+//! | its `failoverDetector` | connectors/SentinelConnector/FailoverDetector.js, AbstractConnector.js |
 //! | Jedis v7.5.3 | providers/SentineledConnectionProvider.java |
 //! | go-redis v9.22.0 | sentinel.go (`MasterAddr`, `trySwitchMaster`), internal/pool/pool.go |
 //! | Redisson 4.7.0 | connection/SentinelConnectionManager.java, MasterSlaveEntry.java |
@@ -81,6 +82,8 @@ pub(super) enum Hears {
     Kept,
     /// By asking one of them each second.
     Asking,
+    /// From each Sentinel, to which it subscribes anew with each connection to a master.
+    EachAnew,
 }
 
 /// The fate of a request under way on a connection to a node that is not the master any more.
@@ -88,8 +91,8 @@ pub(super) enum Hears {
 pub(super) enum UnderWay {
     /// It runs on, and its reply counts.
     GoesOn,
-    /// Its connection is closed, and it fails at once.
-    Fails,
+    /// Its connection is closed, and it fails if its reply has not come after so long.
+    FailsAfter(Duration),
     /// Its connection is closed, and it is noticed when its time is over.
     IsForgotten,
 }
@@ -122,13 +125,12 @@ impl Law {
                 reconnect: Reconnect::RedisPy8,
                 ..plain
             },
-            MasterDiscovery::Ioredis => Self {
-                order: Order::Circle,
-                when_none: WhenNone::AskAgain,
-                keeps_connection: false,
-                connect_timeout: seconds(10),
-                reply_timeout: None,
-                ..plain
+            MasterDiscovery::Ioredis => plain.of_ioredis(),
+            MasterDiscovery::IoredisDetector => Self {
+                hears: Hears::EachAnew,
+                // `disconnectTimeout`: it says that it ends the connection, and waits for the other end to do so.
+                under_way: UnderWay::FailsAfter(Duration::from_secs(2)),
+                ..plain.of_ioredis()
             },
             MasterDiscovery::Jedis => Self {
                 keeps_connection: false,
@@ -140,7 +142,7 @@ impl Law {
             MasterDiscovery::GoRedis => Self {
                 order: Order::AllAtOnce,
                 hears: Hears::Kept,
-                under_way: UnderWay::Fails,
+                under_way: UnderWay::FailsAfter(Duration::ZERO),
                 connect_timeout: seconds(5),
                 reply_timeout: seconds(5),
                 ..plain
@@ -161,6 +163,17 @@ impl Law {
                 reply_timeout: seconds(60),
                 ..plain
             },
+        }
+    }
+
+    fn of_ioredis(self) -> Self {
+        Self {
+            order: Order::Circle,
+            when_none: WhenNone::AskAgain,
+            keeps_connection: false,
+            connect_timeout: Some(Duration::from_secs(10)),
+            reply_timeout: None,
+            ..self
         }
     }
 

@@ -30,7 +30,7 @@ use super::request::is_master;
 use super::tries::sleep;
 use super::wire::{NoReply, deadline_after, run_until};
 use crate::config::MasterDiscovery;
-use crate::env::{Env, MasterGroup, NodeName};
+use crate::env::{Env, MasterGroup, MonotonicTime, NodeName};
 
 /// Whoever looks for the master for one link.
 pub(super) struct Finder<E: Env> {
@@ -102,7 +102,7 @@ impl<E: Env> Finder<E> {
         let watch = match self.law.hears {
             Hears::Each => Some(Watch::listen_to_all(env, self.law, &group.sentinels, at)),
             Hears::Asking => Some(Watch::ask_for_ever(env, self.law, &group.sentinels, at)),
-            Hears::Nothing | Hears::Kept => None,
+            Hears::Nothing | Hears::Kept | Hears::EachAnew => None,
         };
         Self { watch: watch.map(Arc::new), ..self }
     }
@@ -115,12 +115,12 @@ impl<E: Env> Finder<E> {
     /// Runs a request on the last connection; the end of that connection, if the driver hears of another master
     /// meanwhile and does not let the request go on.
     pub(super) fn cut(&self) -> Option<Cut> {
-        let fails = match self.law.under_way {
+        let fails_after = match self.law.under_way {
             UnderWay::GoesOn => return None,
-            UnderWay::Fails => true,
-            UnderWay::IsForgotten => false,
+            UnderWay::FailsAfter(time) => Some(time),
+            UnderWay::IsForgotten => None,
         };
-        Some(Cut { heard: self.heard.clone(), used: self.used, fails })
+        Some(Cut { heard: self.heard.clone(), used: self.used, fails_after })
     }
 
     /// The way in which it finds the master.
@@ -243,19 +243,32 @@ impl<E: Env> Finder<E> {
         let deadline = deadline_after(env, limit).await;
         let mut conn = connect(env, &found, deadline).await?;
         self.used = self.heard.changes();
-        if !self.discovery.checks_role() {
-            return Ok(conn);
+        if self.law.hears == Hears::EachAnew {
+            let sentinels = self.asked.iter().map(Link::node);
+            self.watch = Some(Arc::new(Watch::listen_once(env, sentinels, (&self.name, &self.heard))));
         }
-        // ioredis gives the answer no limit.
-        let deadline = deadline.filter(|_| self.discovery != MasterDiscovery::Ioredis);
-        let mut info = Cmd::new();
-        info.arg("INFO");
-        let reply = run_until(env, deadline, conn.req_packed_command(&info)).await;
-        if reply.is_ok_and(|reply| reply.is_ok_and(|info| says_master(&info))) {
+        if !self.discovery.checks_role() || self.is_master(env, &mut conn, deadline).await {
             return Ok(conn);
         }
         self.blame_last();
         Err(Unopened::Failed("the node that was named is no master".into()))
+    }
+
+    /// Looks at the role of a node, unless the driver leaves it meanwhile.
+    async fn is_master(&self, env: &E, conn: &mut E::Conn, deadline: Option<MonotonicTime>) -> bool {
+        let deadline = deadline.filter(|_| !self.discovery.waits_for_role());
+        let mut info = Cmd::new();
+        info.arg("INFO");
+        let mut is_master = false;
+        let looks = async {
+            is_master = conn.req_packed_command(&info).await.is_ok_and(|info| says_master(&info));
+            Ok(())
+        };
+        let looked = match self.cut() {
+            Some(cut) => run_until(env, deadline, Box::pin(cut.run(env, None, looks))).await.is_ok(),
+            None => run_until(env, deadline, looks).await.is_ok(),
+        };
+        looked && is_master
     }
 
     /// The same, for somebody else of this client.
@@ -328,10 +341,12 @@ fn field(fields: &Value, name: &str) -> Option<String> {
 }
 
 /// The end of a connection at which a driver finds out that it leads to a node that is not the master any more.
+#[derive(Clone)]
 pub(super) struct Cut {
     heard: Heard,
     used: u64,
-    fails: bool,
+    /// The time after which a request fails; `None`: it is forgotten.
+    fails_after: Option<Duration>,
 }
 
 impl Cut {
@@ -344,19 +359,37 @@ impl Cut {
         request: impl Future<Output = Result<(), NoReply>> + Send,
     ) -> Result<(), NoReply> {
         let until = deadline_after(env, limit).await;
-        let cut = Box::pin(self.heard.changed(self.used));
-        match select(Box::pin(request), cut).await {
-            Either::Left((done, _)) => done,
-            Either::Right(((), _)) if self.fails => Err(NoReply::Error(Box::new(closed()))),
-            Either::Right(((), _)) => {
-                let over: Result<(), _> = run_until(env, until, std::future::pending()).await;
-                Err(over.map_or_else(NoReply::from, |()| NoReply::Late))
-            }
-        }
+        let request = match select(Box::pin(request), Box::pin(self.comes())).await {
+            Either::Left((done, _)) => return done,
+            Either::Right(((), request)) => request,
+        };
+        let Some(time) = self.fails_after else {
+            let over: Result<(), _> = run_until(env, until, std::future::pending()).await;
+            return Err(over.map_or_else(NoReply::from, |()| NoReply::Late));
+        };
+        let closed = deadline_after(env, Some(time)).await;
+        run_until(env, closed, request)
+            .await
+            .unwrap_or_else(|_| Err(NoReply::Error(Box::new(closed_error()))))
+    }
+
+    /// Waits until the driver hears of another master.
+    pub(super) async fn comes(&self) {
+        self.heard.changed(self.used).await;
+    }
+
+    /// Waits until a connection has ended of which the driver has said that it ends it: its other end does so once it
+    /// has answered all requests, or the driver after a while. A PING stands for that question.
+    pub(super) async fn ends<E: Env>(&self, env: &E, conn: &E::Conn) {
+        let mut ping = Cmd::new();
+        ping.arg("PING");
+        let closed = deadline_after(env, self.fails_after).await;
+        // Either way it has ended.
+        let _answered = run_until(env, closed, conn.clone().req_packed_command(&ping)).await;
     }
 }
 
-fn closed() -> RedisError {
+fn closed_error() -> RedisError {
     std::io::Error::new(std::io::ErrorKind::ConnectionAborted, "the driver closed the connection").into()
 }
 

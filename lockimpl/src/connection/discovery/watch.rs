@@ -135,6 +135,19 @@ impl Watch {
         })])
     }
 
+    /// Listens to each Sentinel as long as that takes it, as ioredis' detector does for each connection to a master.
+    pub(super) fn listen_once<'a, E: Env>(
+        env: &E,
+        sentinels: impl Iterator<Item = &'a NodeName>,
+        (name, heard): (&NodeName, &Heard),
+    ) -> Watch {
+        let listen = |sentinel: &NodeName| {
+            let (own, sentinel, name, heard) = (env.clone(), sentinel.clone(), name.clone(), heard.clone());
+            env.spawn(async move { listen(&own, &sentinel, &name, &heard).await })
+        };
+        Watch(sentinels.map(listen).collect())
+    }
+
     /// Asks one Sentinel after the other, as Redisson does: in another order each time, a second after the last answer.
     pub(super) fn ask_for_ever<E: Env>(
         env: &E,

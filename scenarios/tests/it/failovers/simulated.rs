@@ -50,35 +50,37 @@ pub(super) fn simulate(run: &Measured, seed: u64) -> Simulated {
 pub(super) struct Choice {
     pub(super) name: &'static str,
     driver: &'static str,
-    /// Further lines of `[lock]`, and of `[nodes]`.
+    /// Another lock than that on one node.
     lock: &'static str,
+    /// Further lines of `[nodes]`, and of `[sentinels]`.
     nodes: &'static str,
+    sentinels: &'static str,
 }
 
 impl Choice {
-    pub(super) fn all() -> [Choice; 10] {
-        let behind_sentinel = |name, driver| Choice { name, driver, lock: "", nodes: "" };
+    pub(super) fn all() -> [Choice; 11] {
+        let behind_sentinel = |name, driver| Choice { name, driver, lock: "", nodes: "", sentinels: "" };
         [
             behind_sentinel("Sentinel, redis-py 5", "redis-py-5"),
             behind_sentinel("Sentinel, ioredis 5", "ioredis-5"),
+            Choice {
+                sentinels: "discovery = \"ioredis-failover-detector\"\n",
+                ..behind_sentinel("the same, `failoverDetector: true`", "ioredis-5")
+            },
             behind_sentinel("Sentinel, Lettuce (`RedisClient.connect`)", "lettuce-7"),
             behind_sentinel("Sentinel, Redisson", "redisson-4"),
             behind_sentinel("Sentinel, Jedis", "jedis-7"),
             behind_sentinel("Sentinel, go-redis", "go-redis-9.22"),
             behind_sentinel("Sentinel, redis-py 8", "redis-py-8"),
             Choice {
-                name: "the same, `min-replicas-to-write 1`, max-lag 10 s",
-                driver: "redis-py-8",
-                lock: "",
                 nodes: "min_replicas_to_write = 1\n",
+                ..behind_sentinel("the same, `min-replicas-to-write 1`, max-lag 10 s", "redis-py-8")
             },
             Choice {
-                name: "the same, max-lag 2 s",
-                driver: "redis-py-8",
-                lock: "",
                 nodes: "min_replicas_to_write = 1\nmin_replicas_max_lag = \"2s\"\n",
+                ..behind_sentinel("the same, max-lag 2 s", "redis-py-8")
             },
-            Choice { name: "Redlock on five nodes", driver: "redis-py-8", lock: "redlock", nodes: "" },
+            Choice { lock: "redlock", ..behind_sentinel("Redlock on five nodes", "redis-py-8") },
         ]
     }
 }
@@ -103,6 +105,7 @@ pub(super) fn choose(choice: &Choice, fault: &str, seed: u64) -> Simulated {
     };
     let mut text = file(&run, fault_at(seed));
     text = text.replace("min_replicas_to_write = 0\nmin_replicas_max_lag = \"10s\"\n", choice.nodes);
+    text = text.replace("[sentinels]\n", &format!("[sentinels]\n{}", choice.sentinels));
     if choice.lock == "redlock" {
         let sentinels = text.find("[sentinels]").expect("it has some");
         let network = text.find("[network]").expect("it has one");

@@ -294,6 +294,17 @@ fn asking() -> Vec<Row> {
             ..Row::on(WATCHED)
         },
         Row {
+            word: "sentinels.discovery=ioredis-failover-detector",
+            claim: "a Sentinel that tells of a new master ends a connection to one that stands still",
+            both: &[("lock.driver", "ioredis-5"), STANDS_STILL],
+            with: &[("sentinels.discovery", "ioredis-failover-detector")],
+            shows: |without, with| {
+                let after = |seen: &Seen| seen.grant("c2").at - seen.struck(0);
+                after(without) > 20 * SEC && (4 * SEC..6 * SEC).contains(&after(with))
+            },
+            ..Row::on(WATCHED)
+        },
+        Row {
             word: "sentinels.discovery=lettuce",
             claim: "a first Sentinel that is stopped is waited for, 60 s",
             both: &[FIRST_IS_STOPPED],
@@ -307,6 +318,8 @@ fn asking() -> Vec<Row> {
 const FIRST_IS_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'S1', at = '1s' }]");
 const FIRST_IS_STOPPED: (&str, &str) =
     ("faults", "[{ kind = 'pause', host = 'S1', at = '1s', for = '90s' }]");
+/// The master answers nobody for 20 s, and ends no connection.
+const STANDS_STILL: (&str, &str) = ("faults", "[{ kind = 'pause', host = 'M', at = '5s', for = '20s' }]");
 /// c1 loses its connection, extends the lease, and so has to connect again.
 const RESET: (&str, &str) = (
     "clients.0",

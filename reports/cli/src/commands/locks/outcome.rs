@@ -97,7 +97,12 @@ impl Outcome {
     /// Nothing for P2: it is P1 with less, and its code is enough.
     fn phrase(&self, predicate: Predicate) -> Option<String> {
         Some(match predicate {
-            Predicate::P1 => format!("two hold the lock at once for {}", duration(self.overlap())),
+            Predicate::P1 => match self.overlaps() {
+                Some((count, all)) if count > 1 => {
+                    format!("two hold the lock at once {count} times, for {} in all", duration(all))
+                }
+                _ => format!("two hold the lock at once for {}", duration(self.overlap())),
+            },
             Predicate::P2 => return None,
             Predicate::P3 => "a write is applied too late".to_owned(),
             Predicate::P4 => "data is lost".to_owned(),
