@@ -33,7 +33,7 @@ Examples:
   doublehold run gc-in-flight --set lock.elapsed_check=false
   doublehold check redlock --weather cloud --for 60s   random faults, and the least counterexample
   doublehold explore redlock --faults 1 --kinds pause  every place where one pause can strike
-  doublehold sweep which-lock                          how often each of eleven designs fails
+  doublehold sweep which-lock                          how often each of thirteen designs fails
   doublehold report which-lock                         that as a page to be mailed
   doublehold locks redlock                             its switches, and a scenario to copy
   doublehold run lease-pause --format json | jq .overlaps

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use doublehold_render::layout::{hanging_paragraph, widest};
-use doublehold_sweeps::study::{
-    NewStudy, NewStudyError, RUNS_A_SECOND, SENTINEL_RUNS_A_SECOND, Study, bundled_studies,
-};
+use doublehold_sweeps::study::{NewStudy, NewStudyError, RUNS_A_SECOND, Study, bundled_studies};
 use doublehold_text::{group_digits, several};
 
 use super::kind_hints::{InputKind, other_kind};
@@ -75,10 +73,8 @@ fn list() -> Result<String, CliError> {
         let about = format!("{} ({cells}; about {})", study.question, study.usual_time());
         text += &hanging_paragraph(found.name, width, &about, output_options::columns());
     }
-    text += &format!(
-        "\ntimes: two cores, {} runs a second, {SENTINEL_RUNS_A_SECOND} with Sentinels\n",
-        group_digits(RUNS_A_SECOND)
-    );
+    text +=
+        &format!("\ntimes: two cores, {} runs a second, fewer with Sentinels\n", group_digits(RUNS_A_SECOND));
     text += "run one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n";
     Ok(text + "a new one for your service: doublehold studies --new --lock redlock --ttl 30s\n")
 }

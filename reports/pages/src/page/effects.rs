@@ -141,6 +141,7 @@ fn round_down(ratio: f64) -> String {
 pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
     let mut sentences: Vec<String> = BY.into_iter().filter_map(|it| less_often(effects, it)).collect();
     sentences.extend(effects.iter().filter_map(either_way));
+    sentences.extend(effects.iter().filter(|effect| effect.factor == Factor::Lock).flat_map(of_locks));
     sentences.extend(silence(effects, true));
     sentences.extend(silence(effects, false));
     sentences.into_iter().map(|words| format!("{words}.")).collect()
@@ -180,19 +181,23 @@ fn part_of_choice(effect: &Effect) -> Option<(f64, String)> {
     Some((least, format!("{better} {}{of}{}", condition(effect.factor), more.collect::<String>())))
 }
 
-/// The words about locks, and about a choice that is better in some pairs and worse in others.
+/// The words about a choice that is better in some pairs and worse in others.
 fn either_way(effect: &Effect) -> Option<String> {
-    let it = told(effect)?;
-    if effect.factor != Factor::Lock {
-        let words = format!("It is better in some pairs and worse in others {}", condition(effect.factor));
-        return (it.more > 0).then_some(words);
-    }
-    let (apart, pairs, clause) = (it.apart(), effect.pairs, clause(it.predicate));
-    let example = match &it.example {
-        Some((worse, better)) => format!("{clause} more often with `{worse}` than with `{better}`"),
-        None => format!("{clause} more often with one than with the other, which is worse by another rule"),
-    };
-    Some(format!("Of {pairs} pairs of locks {apart} differ, such as this: {example}"))
+    let it = told(effect).filter(|it| it.more > 0 && effect.factor != Factor::Lock);
+    it.map(|_| format!("It is better in some pairs and worse in others {}", condition(effect.factor)))
+}
+
+/// The words about locks, by each rule that tells any two of them apart.
+fn of_locks(effect: &Effect) -> impl Iterator<Item = String> {
+    let pairs = effect.pairs;
+    effect.by.iter().filter(|it| it.apart() > 0).map(move |it| {
+        let such = match &it.example {
+            Some((worse, better)) => format!(", such as `{worse}` beside `{better}`"),
+            None => "; the other is worse by another rule".to_owned(),
+        };
+        let (apart, clause) = (it.apart(), clause(it.predicate));
+        format!("In {apart} of {pairs} pairs of locks, {clause} more often with one of them{such}")
+    })
 }
 
 /// The words about choices by which no pair is told apart: that is no proof of anything, and where data was hardly

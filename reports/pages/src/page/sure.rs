@@ -10,8 +10,8 @@ use super::model::PageModel;
 use super::rates::SURE;
 
 /// The questions of readers that no design of any study answers.
-const NOT_SIMULATED: &str = "ZooKeeper, etcd, Consul, a row in a database, and Redis with Sentinels that decide by \
-                             themselves: not simulated, so that no number here says how they compare.";
+const NOT_SIMULATED: &str = "ZooKeeper, etcd, Consul, a row in a database, Redis Cluster, and the failovers of a cloud's \
+                             own Redis: not simulated, so that no number here says how they compare.";
 
 pub(crate) fn sure(model: &PageModel<'_>) -> Vec<Block> {
     let mut lines = vec![basis(model), struck(model), intervals(model)];

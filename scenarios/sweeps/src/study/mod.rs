@@ -51,7 +51,7 @@ use doublehold_sim::Probability;
 pub use new::{NewStudy, NewStudyError, RefusedDuration};
 use serde::{Deserialize, Serialize};
 pub use strata::Strata;
-pub use time::{RUNS_A_SECOND, SENTINEL_RUNS_A_SECOND};
+pub use time::RUNS_A_SECOND;
 pub use usage::{HOURS_OF_MONTH, Usage, UsageError};
 
 use crate::grid::Grid;

@@ -6,9 +6,9 @@ use super::{CellId, Study};
 
 /// Runs that two cores make in a second. Measured in processor time: 2,700 in `library-rates`, 9,000 in `my-service`.
 pub const RUNS_A_SECOND: u64 = 3_000;
-/// The same with Sentinels, whose runs are a minute long, with thousands of messages: 128 were measured in
-/// `failover-time`.
-pub const SENTINEL_RUNS_A_SECOND: u64 = 130;
+/// Seconds of worlds with Sentinels that two cores simulate in a second. With their thousands of messages, the length of
+/// such a run decides: 128 runs of 60 s were measured in `failover-time`.
+const SENTINEL_SECONDS_A_SECOND: f64 = 8_000.0;
 
 impl Study {
     /// How many runs it has, at most.
@@ -22,15 +22,21 @@ impl Study {
     /// use doublehold_sweeps::study::Study;
     ///
     /// let study = Study::load("which-lock").expect("it is ours");
-    /// assert_eq!((study.runs_of_all(), study.usual_time().as_str()), (220_000, "80 seconds"));
+    /// assert_eq!((study.runs_of_all(), study.usual_time().as_str()), (260_000, "3 minutes"));
     /// ```
     pub fn usual_time(&self) -> String {
-        let has_sentinels = self.scenario(CellId(0)).is_ok_and(|scenario| scenario.sentinels.is_some());
-        let rate = if has_sentinels { SENTINEL_RUNS_A_SECOND } else { RUNS_A_SECOND };
-        let seconds = self.runs_of_all().div_ceil(rate);
+        let designs = self.designs.len() as u64;
+        let points = self.grid().cells() / designs;
+        let seconds_of_a_run: f64 = (0..designs).map(|it| self.seconds_of_a_run(CellId(it * points))).sum();
+        let seconds = (seconds_of_a_run * points as f64 * self.runs_of_a_cell() as f64).ceil() as u64;
         match seconds {
             0..=120 => format!("{} seconds", seconds.next_multiple_of(10)),
             _ => format!("{} minutes", (seconds + 30) / 60),
         }
+    }
+
+    fn seconds_of_a_run(&self, cell: CellId) -> f64 {
+        let watched = self.scenario(cell).ok().filter(|it| it.sentinels.is_some()).and_then(|it| it.weather);
+        watched.map_or(1.0 / RUNS_A_SECOND as f64, |it| it.window.as_secs_f64() / SENTINEL_SECONDS_A_SECOND)
     }
 }

@@ -47,8 +47,8 @@ fn a_choice_is_told_by_the_pairs_that_differ_in_nothing_else() {
     let choices = "Data is damaged 13 times less often (or better) with a check at the resource, 2 times if holders \
                    look at their deadline.";
     assert!(page.contains(choices), "{page}");
-    let locks = "Of 1 pairs of locks 1 differ, such as this: another client gets the lock before its holder's deadline more often with \
-                 `other` than with `plain`.";
+    let locks = "In 1 of 1 pairs of locks, another client gets the lock before its holder's deadline more often with one of them, \
+                 such as `other` beside `plain`.";
     assert!(page.contains(locks), "{page}");
     assert!(
         page.contains("- data is damaged in 16 % of runs with `hasty` (others: up to 8.0 % of runs);"),
@@ -76,15 +76,12 @@ fn what_could_not_be_shown_is_not_said_to_be_no_difference() {
 
 #[test]
 fn no_lock_is_called_better_that_is_worse_by_another_rule() {
-    let better = "more often with `plain` than with `other`";
+    let better = "such as `plain` beside `other`";
     let page = made([40, 0, 80, 40], [60, 60, 100, 5]);
     assert!(page.contains(better), "{page}");
     let page = made_waiting([40, 0, 80, 40], [60, 60, 100, 5], [0, 0, 0, 60]);
     assert!(!page.contains(better), "it keeps others waiting: {page}");
-    assert!(
-        page.contains("more often with one than with the other, which is worse by another rule"),
-        "{page}"
-    );
+    assert!(page.contains("more often with one of them; the other is worse by another rule"), "{page}");
     // And of a check that makes data safer, and others wait.
     let page = made_waiting([40, 0, 80, 40], [5, 5, 100, 5], [0, 60, 0, 0]);
     let but = "13 times less often (or better) with a check at the resource, but somebody waits too long more often";
