@@ -65,7 +65,7 @@ fn main() {
 }
 
 /// As README names them.
-const WORKLOADS: [&str; 8] = [
+const WORKLOADS: [&str; 9] = [
     "W, bare kernel, echo only",
     "W, redis-rs and the node",
     "W, lean and the node",
@@ -74,6 +74,7 @@ const WORKLOADS: [&str; 8] = [
     "W, turmoil-net, redis-rs and the node",
     "three contend for a Redlock",
     "the same, lean",
+    "a failover by three Sentinels, lean",
 ];
 
 /// The median of each workload.
@@ -81,7 +82,8 @@ fn measure_all() -> [Sample; WORKLOADS.len()] {
     let mut samples = WORKLOADS.map(|_| Vec::new());
     for round in 0..ROUNDS {
         let round = round * 10_000;
-        let [bare, redis_rs, lean, theirs, net, net_redis, contended, contended_lean] = &mut samples;
+        let [bare, redis_rs, lean, theirs, net, net_redis, contended, contended_lean, failover] =
+            &mut samples;
         bare.push(measure(3000, |run| w::bare(round + run)));
         redis_rs.push(measure(1000, |run| w::redis_rs::<World>(round + run)));
         lean.push(measure(1500, |run| w::lean(round + run)));
@@ -90,6 +92,7 @@ fn measure_all() -> [Sample; WORKLOADS.len()] {
         net_redis.push(measure(60, |run| w::redis_rs::<TurmoilWorld>(round + run)));
         contended.push(measure(300, |run| redlock::contended(round + run)));
         contended_lean.push(measure(500, |run| redlock::contended_lean(round + run)));
+        failover.push(measure(100, |run| redlock::failover_lean(round + run)));
     }
     samples.map(|samples| median_of(samples, Sample::runs_per_second))
 }

@@ -1,4 +1,4 @@
-//! Contention and many runs: catalogue scenarios, prepared once and judged from seed after seed.
+//! Contention, a failover, and many runs: catalogue scenarios, prepared once and judged from seed after seed.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -9,6 +9,9 @@ use crate::Done;
 
 static CONTENDED: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&SimEngine, &contention()));
 static CONTENDED_LEAN: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&LeanEngine, &contention()));
+/// Three clients, three nodes, three Sentinels, and a master that is killed.
+static FAILOVER_LEAN: LazyLock<PreparedSim> =
+    LazyLock::new(|| prepare(&LeanEngine, &load("sentinel-kill", &[])));
 /// Two clients, five nodes and a fault: what a search runs very often.
 static SHORT: LazyLock<PreparedSim> = LazyLock::new(|| prepare(&LeanEngine, &load("clock-jump", &[])));
 
@@ -34,6 +37,10 @@ pub(crate) fn contended(seed: u64) -> Done {
 
 pub(crate) fn contended_lean(seed: u64) -> Done {
     judge(&CONTENDED_LEAN, seed)
+}
+
+pub(crate) fn failover_lean(seed: u64) -> Done {
+    judge(&FAILOVER_LEAN, seed)
 }
 
 pub(crate) fn short(seed: u64) -> Done {

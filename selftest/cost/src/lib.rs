@@ -8,6 +8,9 @@ use doublehold_scenarios::build::World;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Seed};
 
 #[expect(dead_code, reason = "the benchmark has workloads that are not counted here")]
+#[path = "../../../scenarios/benches/speed/redlock.rs"]
+mod redlock;
+#[expect(dead_code, reason = "the benchmark has workloads that are not counted here")]
 #[path = "../../../scenarios/benches/speed/w.rs"]
 mod w;
 
@@ -28,6 +31,10 @@ pub enum Workload {
     WBare,
     /// The same through our own connection, to the Redis node.
     WLean,
+    /// Three clients contend for a Redlock on five nodes, through our own connection.
+    RedlockLean,
+    /// Three clients behind three Sentinels, which replace a master, through our own connection.
+    FailoverLean,
     /// A run of `doublehold check redlock --weather cloud`.
     CheckRedlock,
     /// The same of `redisson`, whose lock is a Lua script of its own.
@@ -36,14 +43,22 @@ pub enum Workload {
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Workload; 4] =
-        [Workload::WBare, Workload::WLean, Workload::CheckRedlock, Workload::CheckRedisson];
+    pub const ALL: [Workload; 6] = [
+        Workload::WBare,
+        Workload::WLean,
+        Workload::RedlockLean,
+        Workload::FailoverLean,
+        Workload::CheckRedlock,
+        Workload::CheckRedisson,
+    ];
 
     /// The name in `counts.toml` and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Workload::WBare => "w-bare",
             Workload::WLean => "w-lean",
+            Workload::RedlockLean => "redlock-lean",
+            Workload::FailoverLean => "failover-lean",
             Workload::CheckRedlock => "check-redlock",
             Workload::CheckRedisson => "check-redisson",
         }
@@ -59,6 +74,12 @@ impl Workload {
         match self {
             Workload::WBare => Box::new(|seeds| seeds.map(|seed| w::bare(seed).messages).sum()),
             Workload::WLean => Box::new(|seeds| seeds.map(|seed| w::lean(seed).messages).sum()),
+            Workload::RedlockLean => {
+                Box::new(|seeds| seeds.map(|seed| redlock::contended_lean(seed).messages).sum())
+            }
+            Workload::FailoverLean => {
+                Box::new(|seeds| seeds.map(|seed| redlock::failover_lean(seed).messages).sum())
+            }
             Workload::CheckRedlock => check("redlock"),
             Workload::CheckRedisson => check("redisson"),
         }

@@ -7,14 +7,21 @@ use crate::time::WallMillis;
 use crate::wires::{Awaited, Purpose, WireId};
 
 impl Sentinel {
-    /// Takes one reply.
-    pub(crate) fn receive(&mut self, id: WireId, reply: &Reply<'_>, now: WallMillis) {
-        let Some((owner, purpose)) = self.wires.owner(id) else { return };
-        let Some(place) = self.place_of(owner) else { return };
+    /// Takes one reply. True if it puts off what is due, but for what it makes urgent or has to be saved.
+    pub(crate) fn receive(&mut self, id: WireId, reply: &Reply<'_>, now: WallMillis) -> bool {
+        let Some((owner, purpose)) = self.wires.owner(id) else { return true };
+        let Some(place) = self.place_of(owner) else { return true };
         if purpose == Purpose::Hello {
-            return self.hear(place, reply, now);
+            self.hear(place, reply, now);
+            return true;
         }
-        match (self.wires.take_awaited(id), reply) {
+        let awaited = self.wires.take_awaited(id);
+        let has_put_off = match awaited {
+            Awaited::Pong => true,
+            Awaited::Published => !matches!(reply, Reply::Error(_)),
+            Awaited::Info | Awaited::Verdict | Awaited::Nothing => false,
+        };
+        match (awaited, reply) {
             (Awaited::Pong, reply) => self.note_pong(place, reply, now),
             (Awaited::Info, Reply::Bulk(text)) => self.note_info(place, &String::from_utf8_lossy(text), now),
             // An instance that is loading has no INFO yet, and is asked again.
@@ -29,6 +36,7 @@ impl Sentinel {
             (Awaited::Verdict, Reply::Array(words)) => self.note_verdict_words(place, words, now),
             (Awaited::Verdict | Awaited::Nothing, _) => {}
         }
+        has_put_off
     }
 
     fn hear(&mut self, place: Place, reply: &Reply<'_>, now: WallMillis) {
