@@ -156,3 +156,51 @@ impl Sentinel {
         failover.min(self.ask_due())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Address, SentinelConfig};
+    use crate::file::Saved;
+
+    /// A Sentinel that has found its master down, and knows one other.
+    fn sentinel(now: WallMillis) -> Sentinel {
+        let config = SentinelConfig::new(Address::new("S1", 26379), Address::new("A", 6379));
+        let mut sentinel = Sentinel::new(config, Saved::default(), now, Box::new(|| 0));
+        sentinel.add_peer(Address::new("S2", 26379), "b".repeat(40), now);
+        sentinel.add_replica(Address::new("B", 6379), now);
+        sentinel.reconnect(Place::Peer(0), now);
+        sentinel.master.instance.down_since = Some(now);
+        sentinel
+    }
+
+    #[test]
+    fn only_the_master_is_said_to_be_down() {
+        let now = WallMillis(10_000);
+        let mut sentinel = sentinel(now);
+        let candidate = "b".repeat(40);
+        let other = sentinel.judge(("B", 6379), 1, Some(&candidate), now);
+        assert_eq!((other.is_down, other.vote), (false, None));
+        let master = sentinel.judge(("A", 6379), 1, Some(&candidate), now);
+        assert_eq!((master.is_down, master.vote), (true, Some((candidate, 1))));
+    }
+
+    #[test]
+    fn another_sentinel_is_asked_once_a_second_and_at_once_for_a_vote() {
+        let at = |milliseconds: i64| WallMillis(10_000 + milliseconds);
+        let mut sentinel = sentinel(at(0));
+        let mut asks = |is_forced, now| {
+            sentinel.ask_others(is_forced, now);
+            let asked = sentinel.peers[0].instance.link.awaits_verdict;
+            if asked {
+                sentinel.note_verdict(0, Verdict { is_down: false, vote: None }, now);
+            }
+            asked
+        };
+        assert_eq!(
+            [asks(false, at(1_000)), asks(false, at(1_500)), asks(false, at(2_000))],
+            [true, false, true]
+        );
+        assert!(asks(true, at(2_001)));
+    }
+}

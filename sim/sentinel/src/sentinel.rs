@@ -322,4 +322,21 @@ mod tests {
         assert_eq!(sentinel.master.instance.published_at, start);
         assert!(sentinel.replicas.is_empty(), "INFO finds it again, at its time");
     }
+
+    #[test]
+    fn a_reset_ends_the_connections_to_nodes() {
+        let config = SentinelConfig::new(Address::new("S1", 26379), Address::new("A", 6379));
+        let start = WallMillis(1_000);
+        let mut sentinel = Sentinel::new(config, Saved::default(), start, Box::new(|| 0));
+        sentinel.add_replica(Address::new("B", 6379), start);
+        let both = [Place::Master, Place::Replica(0)];
+        both.into_iter().for_each(|place| sentinel.reconnect(place, start));
+        let links = both.map(|place| sentinel.instance(place).link.clone());
+        let wires: Vec<WireId> = links.iter().flat_map(|it| [it.commands, it.hello]).flatten().collect();
+        let open =
+            |sentinel: &Sentinel| wires.iter().filter(|id| sentinel.wires.owner(**id).is_some()).count();
+        assert_eq!((wires.len(), open(&sentinel)), (4, 4));
+        sentinel.reset(WallMillis(5_000));
+        assert_eq!(open(&sentinel), 0);
+    }
 }

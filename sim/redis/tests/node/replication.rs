@@ -135,9 +135,11 @@ async fn wait_gives_up_after_its_timeout_with_what_it_has() {
 #[tokio::test(start_paused = true)]
 async fn a_replica_that_is_attached_and_has_not_acknowledged_the_write_does_not_count() {
     let (_world, master, replicas) = group(&["r", "s"]).await;
+    let mut client = master.client().await;
+    assert_eq!(client.ask("SET k old").await, "OK");
+    assert_eq!(client.ask("WAIT 2 0").await, "2", "it has acknowledged another write");
     // It takes the write, and is busy with it for an hour.
     replicas[1].set_command_time(Duration::from_secs(3600));
-    let mut client = master.client().await;
     assert_eq!(client.ask("SET k v").await, "OK");
     let began = Instant::now();
     assert_eq!(client.ask("WAIT 2 300").await, "1");

@@ -22,6 +22,69 @@ fn a_stopped_master_is_replaced_and_follows_the_new_one_ten_seconds_after_it_is_
     assert!(converted.text.starts_with("slave N0:6379"), "{converted:?}");
 }
 
+/// The lines that a real leader (redis-sentinel 7.0.15) logged when its master was stopped and went on 15 s later.
+const REAL_LEADER: [&str; 22] = [
+    "+sdown master",
+    "+odown master",
+    "+new-epoch 1",
+    "+try-failover master",
+    "+vote-for-leader",
+    "+elected-leader master",
+    "+failover-state-select-slave master",
+    "+selected-slave slave",
+    "+failover-state-send-slaveof-noone slave",
+    "+failover-state-wait-promotion slave",
+    "+promoted-slave slave",
+    "+failover-state-reconf-slaves master",
+    "+slave-reconf-sent slave",
+    "+slave-reconf-inprog slave",
+    "+slave-reconf-done slave",
+    "-odown master",
+    "+failover-end master",
+    "+switch-master mymaster",
+    "+slave slave",
+    "+slave slave",
+    "+sdown slave",
+    "-sdown slave",
+];
+
+#[test]
+fn a_leader_announces_what_a_real_one_does_in_the_same_order() {
+    let stop = fault(20.0, vec![Fault::Pause { host: Setup::node(0) }], Some(15.0));
+    let announced = Setup { faults: vec![stop], ..Setup::default() }.run().announced;
+    let leader = first(&announced, "+elected-leader").expect("one is elected").by.clone();
+    let said: Vec<String> = announced
+        .iter()
+        .filter(|it| it.by == leader && it.at > 20.0 && it.kind != "+convert-to-slave")
+        // Told on its channel, and in no log at the usual level.
+        .filter(|it| !it.kind.ends_with("role-change"))
+        .map(|it| match (it.kind, it.text.split(' ').next().unwrap_or_default()) {
+            // Its words begin with the candidate's id.
+            ("+vote-for-leader", _) => it.kind.to_owned(),
+            (kind, what) => format!("{kind} {what}"),
+        })
+        .collect();
+    assert_eq!(said, REAL_LEADER);
+}
+
+#[test]
+fn a_second_failover_has_an_epoch_of_its_own() {
+    let dies = |index, at| fault(at, vec![Fault::Crash { host: Setup::node(index) }], None);
+    let run = |faults| Setup { faults, seconds: 90, ..Setup::default() }.run();
+    let once = run(vec![dies(0, 20.0)]);
+    let switched = first(&once.announced, "+switch-master").expect("there is a new master");
+    let second = if switched.text.ends_with("N1 6379") { 1 } else { 2 };
+    let twice = run(vec![dies(0, 20.0), dies(second, 60.0)]);
+    let tried = twice.announced.iter().filter(|it| it.kind == "+elected-leader").count();
+    assert_eq!(tried, 2, "the second is elected as well");
+    for sentinel in ["S0", "S1", "S2"] {
+        let mut epochs: Vec<u64> =
+            twice.answered.iter().filter(|it| it.by == sentinel).map(|it| it.config_epoch).collect();
+        epochs.dedup();
+        assert_eq!(epochs, [0, 1, 2], "{sentinel}");
+    }
+}
+
 #[test]
 fn without_a_quorum_nobody_fails_over() {
     let dead = fault(20.0, vec![Fault::Crash { host: Setup::node(0) }], None);
