@@ -260,7 +260,7 @@ pub(super) const READ: &[Read] = &[
     (
         "redis-semaphore-mutex",
         Some(Duration::from_secs(10)),
-        &[("poll", "10ms"), ("transport_retries", "20"), ("token", "object"), ("renew_every", "4/5")],
+        &[("poll", "10ms"), ("request_timeout", "none"), ("token", "object"), ("renew_every", "4/5")],
     ),
     (
         "redlock-antirez",
