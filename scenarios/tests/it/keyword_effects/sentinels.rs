@@ -312,10 +312,24 @@ fn asking() -> Vec<Row> {
             shows: |without, with| !without.grants("c1").is_empty() && with.grants("c1").is_empty(),
             ..Row::on(WATCHED)
         },
+        Row {
+            word: "sentinels.discovery=lettuce",
+            claim: "where no Sentinel answers, c1 goes to the last master that one named",
+            both: &[RESET, ALL_ARE_DEAD],
+            with: &[("sentinels.discovery", "lettuce")],
+            shows: |without, with| without.grants("c1").len() == 1 && with.grants("c1").len() == 2,
+            ..Row::on(WATCHED)
+        },
     ]
 }
 
 const FIRST_IS_DEAD: (&str, &str) = ("faults", "[{ kind = 'crash', host = 'S1', at = '1s' }]");
+/// And c1 has lost its connection.
+const ALL_ARE_DEAD: (&str, &str) = (
+    "faults",
+    "[{ kind = 'crash', host = ['S1', 'S2', 'S3'], at = '4s' }, \
+     { kind = 'reset-connections', from = 'c1', to = 'M', at = '5s' }]",
+);
 const FIRST_IS_STOPPED: (&str, &str) =
     ("faults", "[{ kind = 'pause', host = 'S1', at = '1s', for = '90s' }]");
 /// The master answers nobody for 20 s, and ends no connection.

@@ -81,6 +81,16 @@ fn after_a_power_loss_a_monotonic_clock_counts_from_when_the_machine_is_on_again
     }
 }
 
+/// M is a replica of R1 from then on, and ends no connection by itself.
+#[test]
+fn a_client_that_a_replica_has_refused_looks_for_the_master_again() {
+    let faults = "[{ kind = 'promote', host = 'R1', tell = 'R2', at = \"c1's grant\" }, \
+                   { kind = 'follow', host = 'M', master = 'R1', at = \"100ms after c1's grant\" }]";
+    let seen = run(REPLICATED, &[BY_SCRIPT, PATIENCE, ("faults", faults)], 1);
+    assert_eq!(refused_for(&seen, "READONLY"), 1);
+    assert!(!seen.grants("c2").is_empty(), "it has gone to R1");
+}
+
 /// Another death while the machine waits begins the wait anew, and a fault that lasts longer than the wait decides.
 #[test]
 fn the_wait_counts_from_the_last_death_and_a_longer_fault_decides() {

@@ -67,6 +67,16 @@ async fn a_replica_refuses_writes() {
     assert_eq!(reply, "READONLY You can't write against a read only replica.");
 }
 
+/// `REPLICAOF` of the master that a node follows changes nothing; of another address it does.
+#[tokio::test(start_paused = true)]
+async fn a_replica_is_told_of_its_own_master_in_vain() {
+    let (_world, _master, replicas) = group(&["r"]).await;
+    let mut client = replicas[0].client().await;
+    assert_eq!(client.ask("REPLICAOF m 1").await, "OK Already connected to specified master");
+    assert_eq!(client.ask("REPLICAOF m 2").await, "OK");
+    assert_eq!(client.ask("REPLICAOF n 2").await, "OK");
+}
+
 #[tokio::test(start_paused = true)]
 async fn role_and_info_name_both_ends() {
     let (_world, master, replicas) = group(&["r"]).await;
