@@ -6,8 +6,8 @@ use super::{CellId, Study};
 
 /// Runs that two cores make in a second. Measured in processor time: 2,700 in `library-rates`, 9,000 in `my-service`.
 pub const RUNS_A_SECOND: u64 = 3_000;
-/// Seconds of worlds with Sentinels that two cores simulate in a second. With their thousands of messages, the length of
-/// such a run decides: 128 runs of 60 s were measured in `failover-time`.
+/// Seconds of worlds with Sentinels that two cores simulate in a second. With their thousands of messages, the length
+/// of such a run decides: 128 runs of 60 s were measured in `failover-time`.
 const SENTINEL_SECONDS_A_SECOND: f64 = 8_000.0;
 
 impl Study {

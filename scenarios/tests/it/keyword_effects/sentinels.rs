@@ -4,10 +4,19 @@ use crate::keyword_effects::row::{Row, Sets, check};
 use crate::keyword_effects::seen::{SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [watching(), agreeing(), choosing(), failing_over(), knowing(), asking(), listening()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        watching(),
+        agreeing(),
+        choosing(),
+        failing_over(),
+        knowing(),
+        asking(),
+        without_an_answer(),
+        listening(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[test]
@@ -293,6 +302,11 @@ fn asking() -> Vec<Row> {
             shows: |without, with| dialed(without, "S2") == 0 && dialed(with, "S2") > 0,
             ..Row::on(WATCHED)
         },
+    ]
+}
+
+fn without_an_answer() -> Vec<Row> {
+    vec![
         Row {
             word: "sentinels.discovery=ioredis-failover-detector",
             claim: "a Sentinel that tells of a new master ends a connection to one that stands still",

@@ -56,7 +56,7 @@ fn a_leader_announces_what_a_real_one_does_in_the_same_order() {
     let said: Vec<String> = announced
         .iter()
         .filter(|it| it.by == leader && it.at > 20.0 && it.kind != "+convert-to-slave")
-        // Told on its channel, and in no log at the usual level.
+        // It is published, and at the usual level it is in no log.
         .filter(|it| !it.kind.ends_with("role-change"))
         .map(|it| match (it.kind, it.text.split(' ').next().unwrap_or_default()) {
             // Its words begin with the candidate's id.
