@@ -268,7 +268,7 @@ impl<E: Env> Link<E> {
             let mut wire = Wire::new(env, &mut conn, timeout, deadline);
             let sent = words.send(&mut wire, reply);
             let sent = match cut {
-                Some(cut) => cut.run(env, None, sent).await,
+                Some(cut) => cut.run(env, timeout, sent).await,
                 None => sent.await,
             };
             match sent {

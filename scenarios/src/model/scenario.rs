@@ -165,7 +165,7 @@ pub struct NodesSetup {
     /// The rank of a replica among those that Sentinels may promote (`replica-priority`): the lowest comes first, and 0
     /// never.
     pub replica_priority: PerNode<u32>,
-    /// Whether a replica that has lost its master answers as if it had not (`replica-serve-stale-data`).
+    /// True if a replica that has lost its master answers as if it had not (`replica-serve-stale-data`).
     pub replica_serve_stale_data: bool,
 }
 

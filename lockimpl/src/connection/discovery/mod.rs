@@ -383,7 +383,8 @@ impl Cut {
     pub(super) async fn ends<E: Env>(&self, env: &E, conn: &E::Conn) {
         let mut ping = Cmd::new();
         ping.arg("PING");
-        let closed = deadline_after(env, self.fails_after).await;
+        // What is forgotten is asked nothing: a node that stands still would never answer.
+        let closed = deadline_after(env, Some(self.fails_after.unwrap_or_default())).await;
         // Either way it has ended.
         let _answered = run_until(env, closed, conn.clone().req_packed_command(&ping)).await;
     }

@@ -69,7 +69,7 @@ pub enum What {
     Overrun(ClientId, Overran),
     /// A host's clocks, wrong from the beginning.
     Clocks(HostIndex),
-    /// What Sentinels decided: a replica became the master, this one in the run that is asked about.
+    /// A promotion that Sentinels decided: of this replica, in the run that is asked about.
     Promotion(HostIndex),
 }
 

@@ -139,7 +139,7 @@ fn agreeing() -> Vec<Row> {
 /// Both replicas have heard of everything: the lower priority decides between them.
 const R1_OF_TWO: (&str, &str) = ("nodes.replica_priority", "{ R1 = 50, others = 60 }");
 
-/// Whether the Sentinels agree on this host as the new master.
+/// True if the Sentinels agree on this host as the new master.
 fn promotes(seen: &Seen, host: &str) -> bool {
     let switches = seen.report.announcements.iter().filter(|it| it.kind == "+switch-master");
     let to = format!(" {host} ");
