@@ -372,6 +372,19 @@ fn listening() -> Vec<Row> {
         },
         Row {
             word: "sentinels.discovery=redisson",
+            claim: "a driver that connects beside its requests leaves a master that stands still, too",
+            both: &[("lock.driver", "ioredis-5"), ("lock.request_timeout", "3s"), STANDS_STILL],
+            with: &[("sentinels.discovery", "redisson")],
+            shows: |without, with| {
+                let stood_still = without.struck(0) + 20 * SEC;
+                let after = with.grant("c2").at - with.struck(0);
+                without.grants("c2").iter().all(|it| it.at > stood_still)
+                    && (5 * SEC..8 * SEC).contains(&after)
+            },
+            ..Row::on(WATCHED)
+        },
+        Row {
+            word: "sentinels.discovery=redisson",
             claim: "c1 asks a Sentinel each second",
             with: &[("sentinels.discovery", "redisson")],
             shows: |without, with| {
