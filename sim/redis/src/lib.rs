@@ -56,7 +56,7 @@ mod snapshots;
 pub mod wait;
 
 pub use config::{BootError, NodeConfig, Persistence};
-pub use machine::Machine;
+pub use machine::{Machine, Received};
 pub use node::Node;
 pub use on_sim::{RunError, SimMachine};
 #[cfg(feature = "tokio")]

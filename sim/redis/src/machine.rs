@@ -9,11 +9,13 @@
 
 use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::core::WallMicros;
+use crate::core::{Peer, WallMicros};
+use crate::resp::Args;
 
 /// How often Redis' own timer looks at things that wait for the wall clock (`hz 10`).
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -89,4 +91,24 @@ pub trait Machine: Clone + Send + Sync + 'static {
         let _ = command;
         None
     }
+
+    /// Decides what becomes of a request that the node is about to execute: one that a client sent over the connection
+    /// `from`, or a Sentinel. Asked again about a request that was held. Called under the node's lock: it must not call
+    /// back into a node.
+    fn receive(&self, from: Peer, request: &Args<'_>) -> Received {
+        let _ = (from, request);
+        Received::Execute
+    }
+}
+
+/// What becomes of a request.
+pub enum Received {
+    /// It is executed.
+    Execute,
+    /// It is executed, and its connection ends before the reply has left.
+    ExecuteWithoutReply,
+    /// It is held until this ends, also if its client has gone by then; what its connection brings waits behind it.
+    Hold(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// The node never sees it: this is its reply, in RESP.
+    Answer(Pin<Box<dyn Future<Output = Vec<u8>> + Send>>),
 }

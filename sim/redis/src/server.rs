@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::call::{Call, CallState, poll_call, poll_leave};
 use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
-use crate::machine::Machine;
+use crate::machine::{Machine, Received};
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
@@ -102,6 +102,8 @@ enum Stop {
     OutputFull,
     /// The core wants something done that takes time. In a box, because what every turn ends with is handed on often.
     Ask(Box<Next>),
+    /// The machine keeps the request, or answers it.
+    Received(Box<Received>),
 }
 
 impl Stop {
@@ -139,6 +141,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 Stop::OutputFull => true,
                 Stop::NeedInput => self.fill().await && self.may_hold(),
                 Stop::Ask(next) => self.perform(*next).await,
+                Stop::Received(received) => self.wait_for_machine(*received).await,
             };
             if !go_on {
                 return;
@@ -220,20 +223,25 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 }
             }
             let args = self.pipe.input.last_args();
+            let received = machine.receive(self.session.peer(), &args);
+            if let Received::Hold(_) | Received::Answer(_) = received {
+                return Pause::End(Stop::Received(Box::new(received)));
+            }
             let time = args.get(0).and_then(|name| machine.command_time(name));
             let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
-            let overflowed = state.core.take_output_overflow()
-                || self.output_limit.is_exceeded_by(self.pipe.out.len() as u64);
+            let is_to_end = state.core.take_output_overflow()
+                || self.output_limit.is_exceeded_by(self.pipe.out.len() as u64)
+                || matches!(received, Received::ExecuteWithoutReply);
             match next {
                 Next::Reply => {}
                 Next::ReplicaOf(target) => {
                     self.shared.settle(state);
                     replication::follow(self.shared, state, target);
                 }
-                ask if !overflowed => return Pause::End(Stop::Ask(Box::new(ask))),
+                ask if !is_to_end => return Pause::End(Stop::Ask(Box::new(ask))),
                 _ => {}
             }
-            if overflowed {
+            if is_to_end {
                 // Redis closes such a connection without another word.
                 self.pipe.out.clear();
                 return Pause::End(Stop::close());

@@ -12,18 +12,18 @@ use std::task::{Context, Poll, Waker};
 
 /// Tasks that want to look again when something changed.
 #[derive(Debug, Default)]
-pub(crate) struct Wakers(Vec<Waker>);
+pub struct Wakers(Vec<Waker>);
 
 impl Wakers {
     /// Wakes the current task at the next [`wake`](Self::wake).
-    pub(crate) fn register(&mut self, cx: &Context<'_>) {
+    pub fn register(&mut self, cx: &Context<'_>) {
         if !self.0.iter().any(|known| known.will_wake(cx.waker())) {
             self.0.push(cx.waker().clone());
         }
     }
 
     /// Wakes everyone who registered since the last call.
-    pub(crate) fn wake(&mut self) {
+    pub fn wake(&mut self) {
         self.0.drain(..).for_each(Waker::wake);
     }
 }

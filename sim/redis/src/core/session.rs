@@ -120,6 +120,14 @@ impl Session {
         self.origin
     }
 
+    /// The other end, as given at [`new`](Self::new); unknown, if it is no client's.
+    pub(crate) fn peer(&self) -> Peer {
+        match self.origin {
+            Origin::Client { peer, .. } => peer,
+            Origin::Master | Origin::File | Origin::Node => Peer::default(),
+        }
+    }
+
     /// The address given at [`new`](Self::new).
     pub(crate) fn addr(&self) -> &str {
         &self.addr

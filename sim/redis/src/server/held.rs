@@ -1,4 +1,5 @@
-//! How a connection waits to try a request again: for a script that overruns, or for the end of CLIENT PAUSE.
+//! How a connection waits to try a request again: for a script that overruns, for the end of CLIENT PAUSE, or because its
+//! machine keeps it.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Connection, Unblocked, wait_at_most};
-use crate::machine::Machine;
+use crate::machine::{Machine, Received};
+use crate::wait::{First, first};
 
 impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> {
     /// Waits until the overrunning script has ended, or until it is time to answer BUSY.
@@ -35,5 +37,27 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Poll::Pending => self.poll_gone(cx).map(|()| false),
         })
         .await
+    }
+
+    /// Waits for what the machine does with a request; false when the connection is over. A held request arrives also
+    /// if its client has gone: what was sent is never recalled.
+    pub(super) async fn wait_for_machine(&mut self, received: Received) -> bool {
+        match received {
+            Received::Execute | Received::ExecuteWithoutReply => true,
+            Received::Hold(until) => {
+                self.retry = true;
+                let ended = poll_fn(|cx| self.shared.poll_closed(cx));
+                matches!(first(ended, until).await, First::Right(()))
+            }
+            Received::Answer(mut answer) => {
+                let answer = poll_fn(|cx| match answer.as_mut().poll(cx) {
+                    Poll::Ready(reply) => Poll::Ready(Some(reply)),
+                    Poll::Pending => self.poll_gone(cx).map(|()| None),
+                });
+                let Some(reply) = answer.await else { return false };
+                self.pipe.out.extend_from_slice(&reply);
+                true
+            }
+        }
     }
 }
