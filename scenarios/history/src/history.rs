@@ -104,6 +104,10 @@ pub struct Header {
     /// is missing says anything about keys.
     #[serde(default, skip_serializing_if = "is_not")]
     pub keys_watched: bool,
+    /// How far an instant may be from the moment it stands for, in nanoseconds: 0 in a simulated run. Two claims that
+    /// share no more than this decide nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub error_ns: u64,
 }
 
 /// Left out, as in histories that are older than the field.
@@ -129,6 +133,7 @@ impl Header {
             objects: Vec::new(),
             bounds: Bounds::default(),
             keys_watched: false,
+            error_ns: 0,
         }
     }
 
@@ -167,10 +172,10 @@ pub struct Bounds {
     /// A lock that nobody claims is obtained by a waiting client within this many nanoseconds of true time.
     pub obtain_free_within_ns: Option<u64>,
     /// The true time from which waits count: what was waited before is not looked at. Zero if it is not said.
-    #[serde(default, skip_serializing_if = "is_the_beginning")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub counted_from_ns: u64,
 }
 
-fn is_the_beginning(ns: &u64) -> bool {
+fn is_zero(ns: &u64) -> bool {
     *ns == 0
 }

@@ -6,6 +6,8 @@
 //! first or last instant the two only touch, and so do two of no length at one instant: either may have come first.
 //! A sweep over sorted ends, O(n log n + k) for n claims and k overlaps.
 //!
+//! What is shorter than the error of the history's instants shows nothing, and is no evidence.
+//!
 //! One client's own grants never overlap each other: a client that acquires twice is one owner that re-enters.
 //! So threads that must exclude each other have to be separate clients.
 
@@ -53,12 +55,25 @@ struct HeldSpan {
 fn check(history: &History, predicate: Predicate, claims: &[Claim], held: Vec<HeldSpan>) -> Verdict {
     let mut readings = None;
     let mut findings = Findings::new(predicate);
+    let error_ns = history.header().error_ns;
+    let mut is_any_too_short = false;
     // A break means that there is enough evidence already.
     let _ = sweep(claims, held, |first, second| {
         let readings = readings.get_or_insert_with(|| Readings::from_history(history));
-        findings.push(Evidence::Overlap(overlap(predicate, claims, readings, first, second)))
+        let overlap = overlap(predicate, claims, readings, first, second);
+        if overlap.to.since(overlap.from) < error_ns {
+            is_any_too_short = true;
+            return ControlFlow::Continue(());
+        }
+        findings.push(Evidence::Overlap(overlap))
     });
-    findings.into_verdict()
+    match findings.into_verdict() {
+        Verdict::Holds if is_any_too_short => Verdict::Inconclusive(format!(
+            "two clients both held the lock for less than {}, which is how exact the instants are",
+            doublehold_text::duration(error_ns)
+        )),
+        verdict => verdict,
+    }
 }
 
 /// Calls `found` once for each overlapping pair, in the order in which overlaps begin.

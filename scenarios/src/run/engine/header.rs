@@ -25,6 +25,7 @@ pub(in crate::run) fn header(scenario: &Scenario, cast: &Cast) -> Header {
             counted_from_ns: 0,
         },
         keys_watched: true,
+        error_ns: 0,
     }
 }
 

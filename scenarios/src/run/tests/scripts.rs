@@ -29,6 +29,7 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         objects: vec![],
         bounds: Bounds::default(),
         keys_watched: true,
+        error_ns: 0,
     };
     let witness = Arc::new(SimWitness::new(world.observer(), cast()));
     let recorder = Recorder::new(witness, header, cast());
