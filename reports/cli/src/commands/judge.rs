@@ -7,11 +7,13 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use clap::Args;
-use doublehold_history::{History, Overall, Predicate, judge};
+use doublehold_history::{History, Overall, Predicate};
 use doublehold_render::picture::view::View;
 use doublehold_render::{json, text};
 use doublehold_sweeps::records::opening;
 use doublehold_text::shorten;
+
+use ci::Judged;
 
 use super::kind_hints::{self, InputKind};
 use super::shared::predicate;
@@ -30,6 +32,15 @@ pub(crate) struct Arguments {
     /// What the exit status is about [default: all that the history can show]
     #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
     predicate: Vec<Predicate>,
+    #[command(flatten)]
+    results: Results,
+    #[command(flatten)]
+    show: OutputOptions,
+}
+
+/// Files for what a judge has found, beside what is printed.
+#[derive(Debug, Args)]
+pub(super) struct Results {
     /// Draw the history to scale to FILE: .svg, .png, or .html to zoom in
     #[arg(long, value_name = "FILE")]
     timeline: Option<String>,
@@ -39,52 +50,73 @@ pub(crate) struct Arguments {
     /// Write the result for CI as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<String>,
-    #[command(flatten)]
-    show: OutputOptions,
+}
+
+impl Results {
+    /// The option of a file, if any is asked for.
+    pub(super) fn first_option(&self) -> Option<&'static str> {
+        let options =
+            [("--timeline", &self.timeline), ("--junit", &self.junit), ("--markdown", &self.markdown)];
+        options.into_iter().find_map(|(option, file)| file.as_ref().map(|_| option))
+    }
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let files = OpenFiles::open(arguments)?;
     let name = &arguments.history;
+    let files = OpenFiles::open(&arguments.results, &[name])?;
     let history = read_history(name)
         .map_err(|error| kind_hints::other_kind(name, InputKind::History).unwrap_or(error))?;
-    let (verdicts, asked) = (judge(&history), &arguments.predicate);
-    let judged = ci::Judged { history: &history, verdicts: &verdicts, asked };
+    judge_and_show(&[history], &arguments.predicate, files, &arguments.show)
+}
+
+/// Judges histories: fills the files, prints each with its verdicts. The exit status is that of the worst.
+pub(super) fn judge_and_show(
+    histories: &[History],
+    asked: &[Predicate],
+    files: OpenFiles,
+    show: &OutputOptions,
+) -> Result<Exit, CliError> {
+    let judged: Vec<Judged<'_>> = histories.iter().map(|history| Judged::new(history, asked)).collect();
     files.fill(&judged)?;
-    output::print(&match arguments.show.format {
-        Format::Text => text::history(&history, &verdicts, asked, &arguments.show.style()),
-        Format::Json => json::history(&history, &verdicts, asked)?,
-    })?;
-    Ok(match verdicts.overall(&history, asked) {
-        Overall::Holds => Exit::AsExpected,
-        Overall::Violated => Exit::Contradicted,
-        Overall::Inconclusive => Exit::Inconclusive,
+    for Judged { history, verdicts, .. } in &judged {
+        output::print(&match show.format {
+            Format::Text => text::history(history, verdicts, asked, &show.style()),
+            Format::Json => json::history(history, verdicts, asked)?,
+        })?;
+    }
+    let overall: Vec<Overall> = judged.iter().map(Judged::overall).collect();
+    Ok(if overall.contains(&Overall::Violated) {
+        Exit::Contradicted
+    } else if overall.contains(&Overall::Inconclusive) {
+        Exit::Inconclusive
+    } else {
+        Exit::AsExpected
     })
 }
 
 /// The files that were asked for beside what is printed.
-struct OpenFiles {
+pub(super) struct OpenFiles {
     timeline: Option<TimelineFile>,
     junit: Option<OutputFile>,
     markdown: Option<OutputFile>,
 }
 
 impl OpenFiles {
-    /// Opens them before anything is read. None is to be written over the history, or over another.
-    fn open(arguments: &Arguments) -> Result<OpenFiles, CliError> {
+    /// Opens them before anything is read. None is to be written over one of `others`, or over another.
+    pub(super) fn open(results: &Results, others: &[&str]) -> Result<OpenFiles, CliError> {
         let open = |what, path: &Option<String>| {
             path.as_ref().map(|path| OutputFile::create(what, path)).transpose()
         };
         let files = OpenFiles {
-            timeline: arguments.timeline.as_deref().map(TimelineFile::open).transpose()?,
-            junit: open("the JUnit file", &arguments.junit)?,
-            markdown: open("the Markdown file", &arguments.markdown)?,
+            timeline: results.timeline.as_deref().map(TimelineFile::open).transpose()?,
+            junit: open("the JUnit file", &results.junit)?,
+            markdown: open("the Markdown file", &results.markdown)?,
         };
         let all: Vec<&OutputFile> =
             files.timeline.iter().map(|it| &it.file).chain(&files.junit).chain(&files.markdown).collect();
         let is_twice = |place: usize| all[..place].iter().any(|other| other.is_same_file(all[place]));
-        let over_history = all.iter().any(|file| file.is_file_at(&arguments.history));
-        if over_history || (0..all.len()).any(is_twice) {
+        let over_other = all.iter().any(|file| others.iter().any(|other| file.is_file_at(other)));
+        if over_other || (0..all.len()).any(is_twice) {
             return Err(CliError::Usage {
                 problem: "two results, or a result and the history, have the same file".to_owned(),
                 hint: "name a file of its own for each".to_owned(),
@@ -93,18 +125,21 @@ impl OpenFiles {
         Ok(files)
     }
 
-    /// Writes all of them, and puts them in their places when none has failed.
-    fn fill(self, judged: &ci::Judged<'_>) -> Result<(), CliError> {
+    /// Writes all of them, and puts them in their places when none has failed. Of several histories the first that
+    /// breaks a rule is drawn, or else the last.
+    fn fill(self, judged: &[Judged<'_>]) -> Result<(), CliError> {
         let mut written = Vec::new();
-        if let Some(timeline) = self.timeline {
-            written.push(timeline.write_view(&View::from_history(judged.history, judged.verdicts))?);
+        let drawn = judged.iter().find(|it| it.overall() == Overall::Violated).or(judged.last());
+        if let Some((timeline, Judged { history, verdicts, .. })) = self.timeline.zip(drawn) {
+            written.push(timeline.write_view(&View::from_history(history, verdicts))?);
         }
         if let Some(file) = self.junit {
-            let xml = judged.junit().map_err(|error| CliError::Format(error.to_string()))?;
+            let xml = ci::junit(judged).map_err(|error| CliError::Format(error.to_string()))?;
             written.push(file.write(|output| output.write_all(xml.as_bytes()))?);
         }
         if let Some(file) = self.markdown {
-            written.push(file.write(|output| output.write_all(judged.markdown().as_bytes()))?);
+            let text: Vec<String> = judged.iter().map(Judged::markdown).collect();
+            written.push(file.write(|output| output.write_all(text.join("\n").as_bytes()))?);
         }
         written.into_iter().try_for_each(Written::keep)
     }

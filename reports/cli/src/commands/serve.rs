@@ -4,15 +4,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use doublehold_sim_redis::core::Limits;
+use doublehold_history::History;
+use doublehold_sim_redis::Persistence;
+use doublehold_sim_redis::core::{Limits, Version};
 
+use super::judge::{OpenFiles, Results, judge_and_show};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::output::{self, OutputFile};
+use crate::output_options::OutputOptions;
 use crate::serve::layout::{Layout, Nodes, Sentinels};
 use crate::serve::options::{Options, limits};
 use crate::serve::serve;
 use crate::serve::signals::Signals;
+use crate::stopping;
 
 /// Long enough for a busy laptop to answer in, short enough to wait for. Redis' own is 30 seconds.
 const DOWN_AFTER: Duration = Duration::from_secs(5);
@@ -65,6 +70,25 @@ pub(crate) struct Arguments {
     /// `DIR/PORT/sentinel.conf` [default: none; CONFIG REWRITE is refused]
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
+    /// Which Redis the nodes are [default: 7.0]
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    redis: Option<Version>,
+    /// What a node keeps for when it starts again, in memory of this program: none, everysec or always (an append-only
+    /// file), or rdb (snapshots) [default: none]
+    #[arg(long, value_name = "HOW", value_parser = persistence)]
+    persistence: Option<Persistence>,
+    /// Obey whoever reaches a port: strike faults, and write down what clients tell of their locks, by the words of
+    /// `DOUBLEHOLD HELP`. One port more answers them, which no fault strikes
+    #[arg(long)]
+    faults: bool,
+    /// Write what clients told of their locks to FILE as a history for `doublehold judge`; with each RESET another begins,
+    /// whose file has a number behind its name
+    #[arg(long, value_name = "FILE", requires = "faults")]
+    record: Option<String>,
+    #[command(flatten)]
+    results: Results,
+    #[command(flatten)]
+    show: OutputOptions,
 }
 
 /// A limit by its name in redis.conf, known to be one that can be set.
@@ -79,6 +103,24 @@ fn setting(name: &'static str) -> impl Fn(&str) -> Result<Setting, &'static str>
         Limits::default().set(name, value)?;
         Ok(Setting { name, value: value.to_owned() })
     }
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    let known = Version::ALL.map(Version::name);
+    let found = Version::ALL.into_iter().find(|version| version.name() == text);
+    found.ok_or_else(|| format!("known are {}", doublehold_text::suggest::list(&known)))
+}
+
+fn persistence(text: &str) -> Result<Persistence, String> {
+    let known = [
+        ("none", Persistence::None),
+        ("everysec", Persistence::AofEverysec),
+        ("always", Persistence::AofAlways),
+        ("rdb", Persistence::Rdb),
+    ];
+    let found = known.iter().find(|(name, _)| *name == text);
+    let names = known.map(|(name, _)| name);
+    found.map(|(_, how)| *how).ok_or_else(|| format!("known are {}", doublehold_text::suggest::list(&names)))
 }
 
 fn down_after(text: &str) -> Result<Duration, String> {
@@ -105,7 +147,7 @@ impl Arguments {
             (nodes, None) => Nodes::Apart(nodes.unwrap_or(1)),
             (None, Some(replicas)) => Nodes::Replicated(replicas),
         };
-        Ok(Layout { port: self.port, nodes, sentinels: self.sentinels(nodes)? })
+        Ok(Layout { port: self.port, nodes, sentinels: self.sentinels(nodes)?, faults: self.faults })
     }
 
     fn sentinels(&self, nodes: Nodes) -> Result<Option<Sentinels>, CliError> {
@@ -153,27 +195,72 @@ impl Arguments {
         Ok(Options {
             layout: self.layout()?,
             limits,
+            version: self.redis.unwrap_or_default(),
+            persistence: self.persistence.unwrap_or_default(),
             remote_masters: self.allow_remote_replicaof,
             config_dir: self.config_dir.clone(),
         })
     }
 }
 
-/// Serves until every server was told to SHUTDOWN, or the program is asked to stop.
+/// Serves until every server was told to SHUTDOWN, or the program is asked to stop. With faults, judges what clients
+/// told of their locks.
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let mut options = arguments.options()?;
+    if let (false, Some(option)) = (arguments.faults, arguments.results.first_option()) {
+        return refused(
+            format!("`{option}` is about what clients tell of their locks, which nobody writes down"),
+            "add `--faults`",
+        );
+    }
+    let record = arguments.record.as_deref();
+    if record.or(arguments.results.first_option()).is_some() {
+        // A request to stop is when they are written, and must not end the program before.
+        stopping::listen();
+    }
+    let files = OpenFiles::open(&arguments.results, record.as_slice())?;
+    let record = record.map(|path| OutputFile::create("the record", path)).transpose()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
-    if let (Some(files), Some(_)) = (options.fit_open_files(), &arguments.maxclients) {
+    if let (Some(open_files), Some(_)) = (options.fit_open_files(), &arguments.maxclients) {
         let clients = options.limits.max_clients;
         output::inform(&format!(
-            "warning: the system allows {files} open files: maxclients is {clients} a server; raise `ulimit -n` for more"
+            "warning: the system allows {open_files} open files: maxclients is {clients} a server; raise `ulimit -n` for \
+             more"
         ));
     }
-    runtime.block_on(async {
+    let histories = runtime.block_on(async {
         let signals = Signals::listen().map_err(CliError::Runtime)?;
         let announcement = options.layout.announcement();
-        serve(options, signals, |_ports| output::inform(&announcement)).await?;
-        Ok(Exit::AsExpected)
-    })
+        Ok::<_, CliError>(serve(options, signals, |_ports| output::inform(&announcement)).await?)
+    })?;
+    if let Some((file, path)) = record.zip(arguments.record.as_deref()) {
+        write_records(&histories, file, path)?;
+    }
+    let nobody_told = histories.iter().all(|history| history.header().clients.is_empty());
+    if nobody_told && arguments.record.is_none() && arguments.results.first_option().is_none() {
+        return Ok(Exit::AsExpected);
+    }
+    judge_and_show(&histories, &[], files, &arguments.show)
+}
+
+/// Writes each record to a file of its own.
+fn write_records(histories: &[History], first: OutputFile, path: &str) -> Result<(), CliError> {
+    let mut first = Some(first);
+    for (place, history) in histories.iter().enumerate() {
+        let file = match first.take() {
+            Some(file) => file,
+            None => OutputFile::create("the record", &numbered(path, place + 1))?,
+        };
+        file.write(|output| history.write_jsonl(output))?.keep()?;
+    }
+    Ok(())
+}
+
+/// The path with a number before its ending: `locks-2.jsonl`.
+fn numbered(path: &str, number: usize) -> String {
+    let path = PathBuf::from(path);
+    let (stem, ending) = (path.file_stem().unwrap_or_default(), path.extension());
+    let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
+    path.with_file_name(format!("{}-{number}{ending}", stem.display())).display().to_string()
 }

@@ -32,6 +32,8 @@ pub(crate) struct Layout {
     pub(crate) nodes: Nodes,
     /// The Sentinels, on the ports after those of the nodes.
     pub(crate) sentinels: Option<Sentinels>,
+    /// Whether faults may be asked for. The port after all others then answers words about them, and is never struck.
+    pub(crate) faults: bool,
 }
 
 /// The number of nodes, and their relation to each other.
@@ -61,6 +63,8 @@ pub(crate) enum Duty {
     Node { replica_of: Option<(String, u16)> },
     /// A Sentinel.
     Sentinel(Box<SentinelConfig>),
+    /// Answering words about faults, and nothing else.
+    Control,
 }
 
 impl Layout {
@@ -79,7 +83,7 @@ impl Layout {
 
     /// The ports of all servers.
     pub(super) fn ports(&self) -> Result<RangeInclusive<u16>, ServeError> {
-        let count = self.nodes() + self.sentinels();
+        let count = self.nodes() + self.sentinels() + u32::from(self.faults);
         let more = count.checked_sub(1).ok_or(ServeError::NoNodes)?;
         match u16::try_from(u32::from(self.port) + more) {
             Ok(last) if self.port > 0 => Ok(self.port..=last),
@@ -93,7 +97,37 @@ impl Layout {
         let master = |index| (replicas_follow && index > 0).then(|| (HOST.to_owned(), self.port));
         let nodes = (0..self.nodes()).map(|index| Duty::Node { replica_of: master(index) });
         let sentinels = self.sentinel_configs().into_iter().map(|config| Duty::Sentinel(Box::new(config)));
+        nodes.chain(sentinels).chain(self.faults.then_some(Duty::Control)).collect()
+    }
+
+    /// The name and port of each node and each Sentinel, and whether it is a node.
+    pub(super) fn hosts(&self) -> Vec<(String, u16, bool)> {
+        let nodes = (0..self.nodes()).map(|index| (node_name(index), self.port_of(index), true));
+        let sentinels = (0..self.sentinels())
+            .map(|index| (format!("S{}", index + 1), self.port_of(self.nodes() + index), false));
         nodes.chain(sentinels).collect()
+    }
+
+    /// The commands that bring each node back to its first role, without data.
+    pub(super) fn first_roles(&self) -> Vec<Vec<String>> {
+        let duties = self.duties().into_iter().map(|duty| match duty {
+            Duty::Node { replica_of: Some((_, port)) } => vec![self.follow(port)],
+            Duty::Node { replica_of: None } => {
+                ["REPLICAOF NO ONE", "FLUSHALL", "SCRIPT FLUSH"].map(str::to_owned).to_vec()
+            }
+            Duty::Sentinel(_) | Duty::Control => Vec::new(),
+        });
+        duties.collect()
+    }
+
+    /// The command that makes a node follow the one on `port`.
+    pub(super) fn follow(&self, port: u16) -> String {
+        format!("REPLICAOF {HOST} {port}")
+    }
+
+    /// The port that answers words about faults, if there is one.
+    pub(crate) fn control_port(&self) -> Option<u16> {
+        self.faults.then(|| self.port_of(self.nodes() + self.sentinels()))
     }
 
     /// The port of a server, counted from 0, of those that fit.
@@ -141,7 +175,10 @@ impl Layout {
                 )
             }
         };
-        format!("serving on {HOST}{what}; try `{example}`, stop with Ctrl-C")
+        let faults = self.control_port().map_or_else(String::new, |port| {
+            format!("; faults and verdicts on port {port}: `redis-cli -p {port} doublehold help`")
+        });
+        format!("serving on {HOST}{what}; try `{example}`{faults}, stop with Ctrl-C")
     }
 }
 
@@ -159,6 +196,14 @@ impl std::fmt::Display for Layout {
                 write!(f, "a master, {replicas} and {sentinels}")
             }
         }
+    }
+}
+
+/// The name of a node as scenarios have it: `A` to `Z`, then `N27`.
+fn node_name(index: u32) -> String {
+    match u8::try_from(index) {
+        Ok(letter @ 0..26) => char::from(b'A' + letter).to_string(),
+        _ => format!("N{}", index + 1),
     }
 }
 
@@ -183,7 +228,7 @@ mod tests {
 
     fn layout(port: u16, nodes: Nodes, sentinels: u16) -> Layout {
         let settings = Sentinels { count: sentinels, quorum: 2, down_after: Duration::from_secs(5) };
-        Layout { port, nodes, sentinels: (sentinels > 0).then_some(settings) }
+        Layout { port, nodes, sentinels: (sentinels > 0).then_some(settings), faults: false }
     }
 
     #[test]
@@ -208,6 +253,7 @@ mod tests {
         let followed = |duty: &Duty| match duty {
             Duty::Node { replica_of } => replica_of.as_ref().map(|(_, port)| *port),
             Duty::Sentinel(config) => Some(config.master.port),
+            Duty::Control => None,
         };
         let master = Some(7000);
         let all: Vec<_> = duties.iter().map(followed).collect();

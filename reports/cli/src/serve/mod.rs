@@ -11,39 +11,53 @@
 //! |---|---|
 //! | what is served, and how much it may hold | `options` |
 //! | which server runs on which port | `layout` |
-//! | one server from its start to its end | `server` |
+//! | one server from its start to its end | `server`, `process` |
+//! | faults, in real time | `weather` |
+//! | the words that strike them, and the judge's | `words` |
+//! | what clients tell of their locks | `record` |
+//! | what all servers share for that | `control` |
 //! | how many connections the system allows | `files` |
 //! | being asked to stop | `signals` |
 //! | what goes wrong | `error` |
 
+mod control;
 mod either;
 pub(crate) mod error;
 mod files;
 pub(crate) mod layout;
 pub(crate) mod options;
+mod process;
+mod record;
 mod server;
 pub(crate) mod signals;
 #[cfg(test)]
 mod tests;
+mod weather;
+mod words;
 
 use std::io;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::pin::pin;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use control::{Control, Orders};
+use doublehold_history::History;
 use either::{Either, first};
 use error::ServeError;
 use options::Options;
-use server::Served;
-use signals::Signals;
+use server::{Place, Served};
+use signals::{Signals, Stop};
+use weather::host::Host;
 
 /// How long clients have to take their replies when the program is asked to stop: Redis' `shutdown-timeout`.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Serves until every server was told to SHUTDOWN, or the program is asked to stop: then no connection is
 /// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run
-/// inside a tokio runtime.
+/// inside a tokio runtime. Returns what clients have told of their locks, a history for each record; none without
+/// faults.
 ///
 /// # Errors
 /// When the ports do not exist or one is taken; then nobody is served. When the program is asked to stop twice.
@@ -51,17 +65,18 @@ pub(crate) async fn serve(
     options: Options,
     mut signals: Signals,
     ready: impl FnOnce(RangeInclusive<u16>),
-) -> Result<(), ServeError> {
+) -> Result<Vec<History>, ServeError> {
     let ports = options.layout.ports()?;
     let mut listeners = Vec::new();
     for port in ports.clone() {
         listeners.push(bind(port).map_err(|source| ServeError::Bind { port, source })?);
     }
+    let (control, mut places) = places(&options);
     let servers: Vec<Served> = ports
         .clone()
         .zip(options.layout.duties())
         .zip(listeners)
-        .map(|((port, duty), listener)| server::start(&options, port, duty, listener))
+        .map(|((port, duty), listener)| server::start(&options, port, duty, listener, places.next()))
         .collect::<Result<_, _>>()?;
     ready(ports);
     let (stops, ends): (Vec<_>, Vec<_>) = servers.into_iter().map(|server| (server.stop, server.end)).unzip();
@@ -71,8 +86,20 @@ pub(crate) async fn serve(
             let _ = end.await;
         }
     });
-    if first(all_ended.as_mut(), signals.next()).await.is_left() {
-        return Ok(());
+    let asked_to_stop = async {
+        match (&control, options.layout.control_port()) {
+            (Some(control), Some(port)) => {
+                first(signals.next(), record::probe(&control.record, port)).await.is_left()
+            }
+            _ => matches!(signals.next().await, Stop::Terminate | Stop::Interrupt),
+        }
+    };
+    if first(all_ended.as_mut(), asked_to_stop).await.is_left() {
+        return Ok(records(control));
+    }
+    if let Some(control) = &control {
+        // What is held back is let go, so that it is answered.
+        control.recover();
     }
     for stop in stops {
         // One that has shut down already needs not be told.
@@ -81,8 +108,29 @@ pub(crate) async fn serve(
     let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), signals.next()).await };
     match first(all_ended, patience).await {
         Either::Right(Either::Right(_again)) => Err(ServeError::StoppedAtOnce),
-        Either::Left(()) | Either::Right(Either::Left(())) => Ok(()),
+        Either::Left(()) | Either::Right(Either::Left(())) => Ok(records(control)),
     }
+}
+
+/// A place for each server, with the orders of those that faults strike.
+type Places = std::vec::IntoIter<(Place, Option<Orders>)>;
+
+/// What all hosts share, where faults are asked for, and the place of each server in the order of their ports.
+fn places(options: &Options) -> (Option<Arc<Control>>, Places) {
+    let Some(port) = options.layout.control_port() else { return (None, Vec::new().into_iter()) };
+    let (control, orders) = Control::new(&options.layout);
+    let hosts = control.hosts.iter().cloned().zip(orders.into_iter().map(Some));
+    // Words reach it as they reach any other, and nothing befalls it.
+    let (own, _) = Host::new(("control".to_owned(), port, false), Instant::now());
+    let places: Vec<_> = hosts
+        .chain([(Arc::new(own), None)])
+        .map(|(host, orders)| (Place { control: Arc::clone(&control), host }, orders))
+        .collect();
+    (Some(control), places.into_iter())
+}
+
+fn records(control: Option<Arc<Control>>) -> Vec<History> {
+    control.map_or_else(Vec::new, |control| control.records())
 }
 
 fn bind(port: u16) -> io::Result<std::net::TcpListener> {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use doublehold_sim_redis::core::{Limits, OutputLimit};
+use doublehold_sim_redis::Persistence;
+use doublehold_sim_redis::core::{Limits, OutputLimit, Version};
 
 use super::layout::Layout;
 
@@ -16,6 +17,10 @@ pub(crate) struct Options {
     pub(crate) layout: Layout,
     /// What each server can be made to hold.
     pub(crate) limits: Limits,
+    /// Which Redis the nodes are.
+    pub(crate) version: Version,
+    /// Whether nodes keep their data in files, for a process that begins again. The files are in memory.
+    pub(crate) persistence: Persistence,
     /// Whether REPLICAOF may name another machine.
     pub(crate) remote_masters: bool,
     /// Where each server has a folder, named as its port, for its configuration file.

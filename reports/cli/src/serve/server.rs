@@ -1,25 +1,24 @@
-//! One server on its thread: a node or a Sentinel, from its start to its end.
+//! One server on its thread: what is booted there, with which machine under it.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
 
-use doublehold_sim_redis::core::{CoreConfig, Peer, ScriptClock, ScriptLimit};
+use doublehold_sim_redis::core::{CoreConfig, ScriptClock, ScriptLimit};
 use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
 use doublehold_sim_sentinel::{SentinelConfig, SentinelProcess};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use super::either::first;
+use super::control::{Control, Orders};
 use super::error::ServeError;
 use super::layout::Duty;
 use super::options::Options;
-use crate::output;
-
-/// How long to wait before accepting again when the system is out of something (file descriptors, mostly).
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+use super::process::{self, Process, Server};
+use super::weather::host::Host;
+use super::weather::machine::ServedMachine;
 
 /// A server on its thread.
 pub(super) struct Served {
@@ -29,42 +28,29 @@ pub(super) struct Served {
     pub(super) end: oneshot::Receiver<()>,
 }
 
-/// A server that runs on a port, and answers there.
+/// A host's place among all that faults can strike.
 #[derive(Clone)]
-enum Server {
-    Node(Node<TokioMachine>),
-    Sentinel(SentinelProcess<TokioMachine>),
+pub(super) struct Place {
+    pub(super) control: Arc<Control>,
+    pub(super) host: Arc<Host>,
 }
 
-impl Server {
-    async fn serve(self, stream: TcpStream, address: String) {
-        match self {
-            Server::Node(node) => node.serve(stream, Peer::default(), address).await,
-            Server::Sentinel(sentinel) => sentinel.serve(stream, Peer::default(), address).await,
-        }
-    }
-
-    async fn closed(&self) {
-        match self {
-            Server::Node(node) => node.closed().await,
-            Server::Sentinel(sentinel) => sentinel.closed().await,
-        }
-    }
-
-    fn drain(&self) {
-        match self {
-            Server::Node(node) => node.drain(),
-            Server::Sentinel(sentinel) => sentinel.drain(),
-        }
-    }
+/// How a host's process is started, each time.
+pub(super) struct Boot {
+    options: Options,
+    pub(super) port: u16,
+    duty: Duty,
+    pub(super) machine: ServedMachine,
+    pub(super) place: Option<Place>,
 }
 
-/// Starts a server on a thread of its own.
+/// Starts a server on a thread of its own, with its orders if faults can strike it.
 pub(super) fn start(
     options: &Options,
     port: u16,
     duty: Duty,
     listener: std::net::TcpListener,
+    place: Option<(Place, Option<Orders>)>,
 ) -> Result<Served, ServeError> {
     let (stop, stopped) = oneshot::channel();
     let (ended, end) = oneshot::channel();
@@ -72,12 +58,13 @@ pub(super) fn start(
     let options = options.clone();
     // A runtime is made and dropped on the server's own thread: it must not be dropped where another one is running.
     let work = move || {
-        let (runtime, server, listener) = match boot(options, port, duty, listener) {
-            Ok(server) => server,
+        let (place, orders) = place.unzip();
+        let (runtime, boot, process) = match boot(options, port, duty, listener, place) {
+            Ok(booted) => booted,
             Err(error) => return tell.send(Err(error)).unwrap_or_default(),
         };
         tell.send(Ok(())).unwrap_or_default();
-        run(&runtime, server, (port, listener), stopped);
+        runtime.block_on(process::run(boot, process, orders.flatten(), stopped));
         // Nobody waits any more where the program ends at once.
         let _ = ended.send(());
     };
@@ -92,46 +79,74 @@ fn boot(
     port: u16,
     duty: Duty,
     listener: std::net::TcpListener,
-) -> Result<(Runtime, Server, TcpListener), ServeError> {
+    place: Option<Place>,
+) -> Result<(Runtime, Boot, Process), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Thread)?;
-    let (server, listener) = {
+    let (boot, process) = {
         let _inside = runtime.enter();
-        let server = match duty {
-            Duty::Node { replica_of } => boot_node(options, port, replica_of)?,
-            Duty::Sentinel(config) => boot_sentinel(options, port, *config)?,
+        let machine = machine(&options, port, &duty)?;
+        let machine = match &place {
+            Some(Place { control, host }) => machine.among(Arc::clone(control), Arc::clone(host)),
+            None => machine,
         };
-        (server, TcpListener::from_std(listener).map_err(ServeError::Thread)?)
+        let boot = Boot { options, port, duty, machine, place };
+        let listener = TcpListener::from_std(listener).map_err(ServeError::Thread)?;
+        let process = Process::start(boot.boot()?, boot.machine.clone(), listener, boot.place.clone());
+        (boot, process)
     };
-    Ok((runtime, server, listener))
+    Ok((runtime, boot, process))
 }
 
-fn boot_node(options: Options, port: u16, replica_of: Option<(String, u16)>) -> Result<Server, ServeError> {
-    let machine = machine(&options, port, "redis.conf")?;
-    let Options { limits, remote_masters, config_dir, .. } = options;
-    let (script_limit, config_file) = (script_limit(), config_dir.is_some());
-    let core =
-        CoreConfig { port, config_file, limits, remote_masters, script_limit, ..CoreConfig::default() };
-    let node = Node::boot(machine, NodeConfig { core, replica_of, ..NodeConfig::default() });
-    node.map(Server::Node).map_err(|source| not_started("node", port, source))
-}
-
-fn boot_sentinel(options: Options, port: u16, config: SentinelConfig) -> Result<Server, ServeError> {
-    let machine = machine(&options, port, "sentinel.conf")?;
-    let sentinel = SentinelProcess::boot(machine, SentinelConfig { limits: options.limits, ..config }, None);
-    sentinel.map(Server::Sentinel).map_err(|source| not_started("Sentinel", port, source))
-}
-
-fn not_started(what: &'static str, port: u16, source: BootError) -> ServeError {
-    ServeError::Boot { what, port, source }
-}
-
-fn machine(options: &Options, port: u16, file: &'static str) -> Result<TokioMachine, ServeError> {
-    let machine = TokioMachine::new(options.remote_masters);
-    match &options.config_dir {
-        Some(folder) => Ok(machine.with_config_in(folder_of(port, file, folder)?)),
-        None => Ok(machine),
+impl Boot {
+    /// Starts a process.
+    pub(super) fn boot(&self) -> Result<Server, ServeError> {
+        match &self.duty {
+            Duty::Node { replica_of } => self.boot_node(replica_of.clone()),
+            Duty::Sentinel(config) => self.boot_sentinel((**config).clone()),
+            Duty::Control => self.boot_node(None),
+        }
     }
+
+    fn boot_node(&self, replica_of: Option<(String, u16)>) -> Result<Server, ServeError> {
+        let Options { limits, remote_masters, config_dir, persistence, version, .. } = self.options.clone();
+        let (script_limit, config_file) = (script_limit(), config_dir.is_some());
+        let core = CoreConfig {
+            port: self.port,
+            version,
+            config_file,
+            limits,
+            remote_masters,
+            script_limit,
+            ..CoreConfig::default()
+        };
+        let config = NodeConfig { core, replica_of, persistence, ..NodeConfig::default() };
+        let node = Node::boot(self.machine.clone(), config);
+        node.map(Server::Node).map_err(|source| self.not_started("node", source))
+    }
+
+    fn boot_sentinel(&self, config: SentinelConfig) -> Result<Server, ServeError> {
+        let config = SentinelConfig { limits: self.options.limits.clone(), ..config };
+        let sentinel = SentinelProcess::boot(self.machine.clone(), config, None);
+        sentinel.map(Server::Sentinel).map_err(|source| self.not_started("Sentinel", source))
+    }
+
+    fn not_started(&self, what: &'static str, source: BootError) -> ServeError {
+        ServeError::Boot { what, port: self.port, source }
+    }
+}
+
+fn machine(options: &Options, port: u16, duty: &Duty) -> Result<ServedMachine, ServeError> {
+    let machine = TokioMachine::new(options.remote_masters);
+    let file = match duty {
+        Duty::Node { .. } => "redis.conf",
+        Duty::Sentinel(_) => "sentinel.conf",
+        Duty::Control => return Ok(ServedMachine::new(machine)),
+    };
+    Ok(ServedMachine::new(match &options.config_dir {
+        Some(folder) => machine.with_config_in(folder_of(port, file, folder)?),
+        None => machine,
+    }))
 }
 
 /// A server's folder, which is made if it is not there. That it can be written to is known before anybody is served: a
@@ -148,51 +163,4 @@ fn folder_of(port: u16, file: &'static str, config_dir: &Path) -> Result<PathBuf
 fn script_limit() -> ScriptLimit {
     let began = Instant::now();
     ScriptLimit::Time(ScriptClock::new(move || began.elapsed()))
-}
-
-/// One server, until it shuts down or has drained.
-fn run(
-    runtime: &Runtime,
-    server: Server,
-    (port, listener): (u16, TcpListener),
-    stopped: oneshot::Receiver<()>,
-) {
-    runtime.block_on(async {
-        let accepting = tokio::spawn(accept(server.clone(), listener));
-        if let Server::Node(node) = &server {
-            tokio::spawn(tell_of_refused_replicas(node.clone(), port));
-        }
-        if first(server.closed(), stopped).await.is_left() {
-            return accepting.abort();
-        }
-        accepting.abort();
-        // The listener is gone only when the task is: nobody is to connect and then be left alone.
-        let _cancelled = accepting.await;
-        server.drain();
-        server.closed().await;
-    });
-}
-
-async fn accept(server: Server, listener: TcpListener) {
-    loop {
-        let Ok((stream, address)) = listener.accept().await else {
-            tokio::time::sleep(ACCEPT_PAUSE).await;
-            continue;
-        };
-        // Only speed depends on it.
-        let _ = stream.set_nodelay(true);
-        let server = server.clone();
-        tokio::spawn(async move { server.serve(stream, address.to_string()).await });
-    }
-}
-
-/// A Redis that cannot follow a node tries again each second: that is said once.
-async fn tell_of_refused_replicas(node: Node<TokioMachine>, port: u16) {
-    loop {
-        let redis = node.refused_replica().await;
-        output::inform(&format!(
-            "warning: the Redis at {redis} cannot follow the node on port {port}, which sends its data as commands and not \
-             as RDB; send it `REPLICAOF NO ONE`, and let another node of `doublehold serve` follow"
-        ));
-    }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use doublehold_sim_redis::Persistence;
+use doublehold_sim_redis::core::Version;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -23,11 +25,18 @@ fn free_ports(count: u16) -> u16 {
 }
 
 fn options(port: u16, nodes: u16) -> Options {
-    let layout = Layout { port, nodes: Nodes::Apart(nodes), sentinels: None };
-    Options { layout, limits: limits(), remote_masters: false, config_dir: None }
+    let layout = Layout { port, nodes: Nodes::Apart(nodes), sentinels: None, faults: false };
+    Options {
+        layout,
+        limits: limits(),
+        version: Version::default(),
+        persistence: Persistence::None,
+        remote_masters: false,
+        config_dir: None,
+    }
 }
 
-type Serving = tokio::task::JoinHandle<Result<(), ServeError>>;
+type Serving = tokio::task::JoinHandle<Result<Vec<History>, ServeError>>;
 
 async fn started(nodes: u16) -> (u16, Serving) {
     let port = free_ports(nodes);

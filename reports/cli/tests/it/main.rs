@@ -28,6 +28,8 @@ mod readme;
 mod refused;
 mod report;
 mod serve;
+mod serve_faults;
+mod serve_record;
 mod serve_sentinels;
 mod shrink;
 mod spoilt;

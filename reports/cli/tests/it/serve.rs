@@ -20,7 +20,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn start(nodes: u16, options: &[&str]) -> Server {
+    pub(crate) fn start(nodes: u16, options: &[&str]) -> Server {
         let nodes_text = nodes.to_string();
         Server::start_at(free_ports(nodes), &[&["--nodes", &nodes_text], options].concat())
     }
@@ -29,6 +29,7 @@ impl Server {
     pub(crate) fn start_at(port: u16, options: &[&str]) -> Server {
         let mut process = doublehold(&["serve", "--port", &port.to_string()])
             .args(options)
+            .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -102,7 +103,7 @@ pub(crate) fn free_ports(count: u16) -> u16 {
 pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
-    fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).expect("the connection is open");
     }
 
@@ -125,6 +126,38 @@ impl Client {
     pub(crate) fn ask(&mut self, command: &str) -> String {
         self.send(format!("{command}\r\n").as_bytes());
         self.line()
+    }
+
+    /// Sends a command and reads its whole reply: an error with its dash, the lines of an array, `nil` for nothing.
+    pub(crate) fn say(&mut self, command: &str) -> String {
+        self.send(format!("{command}\r\n").as_bytes());
+        self.reply()
+    }
+
+    /// The next reply, whole.
+    pub(crate) fn reply(&mut self) -> String {
+        let line = self.line();
+        let Some((kind, rest)) = line.split_at_checked(1) else { return line };
+        let length = rest.parse::<i64>();
+        match (kind, length) {
+            ("$", Ok(-1)) => "nil".to_owned(),
+            ("$", Ok(length)) => {
+                let mut bytes = vec![0; usize::try_from(length).expect("a length") + 2];
+                self.0.read_exact(&mut bytes).expect("as long as it says");
+                String::from_utf8_lossy(&bytes[..bytes.len() - 2]).into_owned()
+            }
+            ("*", Ok(count)) => (0..count).map(|_| self.reply()).collect::<Vec<_>>().join("\n"),
+            ("+" | ":", _) => rest.to_owned(),
+            _ => line,
+        }
+    }
+
+    /// Whether nothing comes for so long.
+    pub(crate) fn is_silent_for(&mut self, time: Duration) -> bool {
+        self.0.get_ref().set_read_timeout(Some(time)).expect("a timeout can be set");
+        let silent = self.0.fill_buf().is_err();
+        self.0.get_ref().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        silent
     }
 
     fn store(&mut self, key: &str, bytes: usize) -> String {

@@ -1,7 +1,7 @@
 //! The verdicts on a history for CI: JUnit XML, with a test case for each predicate, and Markdown. An inconclusive
 //! one is skipped, with the reason: a green case would be a pass of what nobody saw.
 
-use doublehold_history::{History, Predicate, Verdict, Verdicts};
+use doublehold_history::{History, Overall, Predicate, Verdict, Verdicts, judge};
 use doublehold_text::clean;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
@@ -11,11 +11,28 @@ const MAX_EVIDENCE: usize = 3;
 /// A history with its verdicts, and the predicates that somebody asked for; none: all.
 pub(super) struct Judged<'a> {
     pub(super) history: &'a History,
-    pub(super) verdicts: &'a Verdicts,
+    pub(super) verdicts: Verdicts,
     pub(super) asked: &'a [Predicate],
 }
 
-impl Judged<'_> {
+/// A suite for each history.
+pub(super) fn junit(judged: &[Judged<'_>]) -> Result<String, SerializeError> {
+    let mut report = Report::new("doublehold judge");
+    for it in judged {
+        report.add_test_suite(it.suite());
+    }
+    report.to_string()
+}
+
+impl<'a> Judged<'a> {
+    pub(super) fn new(history: &'a History, asked: &'a [Predicate]) -> Judged<'a> {
+        Judged { history, verdicts: judge(history), asked }
+    }
+
+    pub(super) fn overall(&self) -> Overall {
+        self.verdicts.overall(self.history, self.asked)
+    }
+
     fn asked_verdicts(&self) -> impl Iterator<Item = (Predicate, &Verdict)> {
         let is_asked = |predicate: &Predicate| self.asked.is_empty() || self.asked.contains(predicate);
         self.verdicts.iter().filter(move |(predicate, _)| is_asked(predicate))
@@ -35,7 +52,7 @@ impl Judged<'_> {
         clean(&shown.chain(more).chain(doubt).collect::<Vec<_>>().join("; "))
     }
 
-    pub(super) fn junit(&self) -> Result<String, SerializeError> {
+    fn suite(&self) -> TestSuite {
         let mut suite = TestSuite::new(self.name());
         suite.add_test_cases(self.asked_verdicts().map(|(predicate, verdict)| {
             let mut status = match verdict {
@@ -50,9 +67,7 @@ impl Judged<'_> {
             case.set_classname("doublehold.judge");
             case
         }));
-        let mut report = Report::new("doublehold judge");
-        report.add_test_suite(suite);
-        report.to_string()
+        suite
     }
 
     pub(super) fn markdown(&self) -> String {

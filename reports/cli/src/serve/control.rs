@@ -1,0 +1,107 @@
+//! What all servers of one `serve --faults` share: the hosts, their links, the faults that wait, and the record.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use doublehold_history::History;
+
+use super::layout::{Layout, Nodes};
+use super::record::Record;
+use super::weather::host::{Host, Order, ToDo};
+use super::weather::links::Links;
+use super::weather::strikes::Strikes;
+
+/// Everything that words of clients can change.
+pub(crate) struct Control {
+    /// The nodes, then the Sentinels, in the order of their ports.
+    pub(super) hosts: Vec<Arc<Host>>,
+    pub(super) links: Links,
+    pub(super) strikes: Arc<Strikes>,
+    pub(super) record: Record,
+    layout: Layout,
+    /// Records that a RESET has ended.
+    ended: Mutex<Vec<History>>,
+}
+
+/// The orders that each host's thread is to obey.
+pub(super) type Orders = tokio::sync::mpsc::UnboundedReceiver<Order>;
+
+impl Control {
+    /// Hosts as a layout has them, each up and well.
+    pub(super) fn new(layout: &Layout) -> (Arc<Control>, Vec<Orders>) {
+        let began = Instant::now();
+        let hosts = layout.hosts().into_iter().map(|host| Host::new(host, began));
+        let (hosts, orders): (Vec<_>, Vec<_>) = hosts.map(|(host, orders)| (Arc::new(host), orders)).unzip();
+        let control = Control {
+            hosts,
+            links: Links::default(),
+            strikes: Arc::default(),
+            record: Record::new(began),
+            layout: layout.clone(),
+            ended: Mutex::default(),
+        };
+        (Arc::new(control), orders)
+    }
+
+    /// Ends every fault that lasts, and gives up those that wait.
+    pub(super) fn recover(&self) {
+        self.strikes.give_up();
+        self.links.heal(None, &self.hosts);
+        self.hosts.iter().for_each(|host| host.recover());
+    }
+
+    /// Brings everything back to how it was at first: faults, roles, data, and the record.
+    pub(super) async fn reset(&self) -> Result<(), String> {
+        let ended = self.history();
+        self.recover();
+        for host in &self.hosts {
+            if !host.is_up() {
+                host.order(ToDo::Restart).await?;
+            }
+        }
+        for (host, commands) in self.hosts.iter().zip(self.layout.first_roles()) {
+            if host.is_node {
+                host.order(type_in(&commands)).await?;
+            }
+        }
+        if !self.record.is_empty() {
+            self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+        }
+        self.record.begin_anew();
+        Ok(())
+    }
+
+    /// Every record, in the order in which they began. The last one is there even if nobody told anything.
+    pub(super) fn records(&self) -> Vec<History> {
+        let mut records = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if records.is_empty() || !self.record.is_empty() {
+            records.push(self.history());
+        }
+        records
+    }
+
+    /// The history so far. What waits in vain for its request is a doubt.
+    pub(super) fn history(&self) -> History {
+        self.record.history(&self.layout.to_string(), self.strikes.waiting())
+    }
+
+    /// Whether the nodes are a master and its replicas.
+    pub(super) fn is_replicated(&self) -> bool {
+        matches!(self.layout.nodes, Nodes::Replicated(_))
+    }
+
+    /// Makes a node a master, and the others its replicas.
+    pub(super) async fn promote(&self, host: &Host, tell: &[Arc<Host>]) -> Result<(), String> {
+        host.order(type_in(&["REPLICAOF NO ONE".to_owned()])).await?;
+        for other in tell {
+            other.order(type_in(&[self.layout.follow(host.port)])).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Commands that are typed, one a line.
+pub(super) fn type_in(commands: &[String]) -> ToDo {
+    let lines = commands.iter().map(|command| format!("{command}\r\n"));
+    ToDo::Send { bytes: lines.collect::<String>().into_bytes() }
+}

@@ -1,0 +1,343 @@
+//! What clients tell of their locks, and what they read and write under them, written down as a history.
+//!
+//! A client tells before it asks for the lock and before it gives it back, and after it was granted it; it goes on when
+//! it has its reply. So what is written down of a claim is a part of it, and two claims that overlap here did overlap.
+//! Instants are this process' monotonic clock. They are as exact as the longest round trip of a probe was.
+//!
+//! Not known here: what a client does between two words, the lock's token, and the moment at which a client died.
+
+mod call;
+mod data;
+mod probe;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use call::{Call, Calls};
+use data::Data;
+use doublehold_history::{
+    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, Reading, ReleaseOutcome,
+    RunOutcome, TrueNs,
+};
+use doublehold_text::suggest;
+pub(super) use probe::probe;
+
+/// The name of a lock that nobody named.
+pub(super) const THE_LOCK: &str = "lock";
+
+/// Events that are kept: more than any test makes.
+const MOST_EVENTS: usize = 1_000_000;
+
+/// Everything that was told since the record began.
+pub(super) struct Record {
+    began: Instant,
+    book: Mutex<Book>,
+}
+
+#[derive(Default)]
+struct Book {
+    /// When it began, after the first record.
+    from_ns: u64,
+    error_ns: u64,
+    clients: Vec<String>,
+    locks: Vec<String>,
+    calls: Calls,
+    data: Data,
+    events: Vec<(TrueNs, EventKind)>,
+    doubts: Vec<String>,
+}
+
+/// What a client tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Asks,
+    Granted { lease: Option<Duration>, fence: Option<u64> },
+    Extended { lease: Option<Duration> },
+    Refused,
+    Releases,
+    Released(ReleaseOutcome),
+    Lost,
+    Died,
+}
+
+impl Record {
+    pub(super) fn new(began: Instant) -> Record {
+        Record { began, book: Mutex::default() }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Writes down what a client tells. `lock` is only needed where it might mean two.
+    ///
+    /// # Errors
+    /// When it cannot be true after what was told before, in words.
+    pub(super) fn tell(&self, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        book.tell(at, client, lock, told)
+    }
+
+    /// Reads a key of the resource, for a client.
+    ///
+    /// # Errors
+    /// When the client was never granted a lock.
+    pub(super) fn read(&self, client: &str, key: &str) -> Result<Option<Vec<u8>>, String> {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        let call = book.call_of_work(client)?;
+        let (event, value) = book.data.read(call, key);
+        book.push(at, event);
+        Ok(value)
+    }
+
+    /// Writes a key of the resource, for a client.
+    ///
+    /// # Errors
+    /// When the client was never granted a lock.
+    pub(super) fn write(
+        &self,
+        client: &str,
+        key: &str,
+        value: &[u8],
+        fence: Option<u64>,
+    ) -> Result<(), String> {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        let call = book.call_of_work(client)?;
+        for event in book.data.write(call, key, value, fence) {
+            book.push(at, event);
+        }
+        Ok(())
+    }
+
+    /// The last connection of a client has ended. If it was granted a lock and has told no end of it, nobody knows
+    /// whether it still believes in it.
+    pub(super) fn note_gone(&self, client: &str) {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        let Some(id) = book.clients.iter().position(|known| known == client) else { return };
+        let id = ClientId(u32::try_from(id).unwrap_or(u32::MAX));
+        if book.calls.held_by(id).next().is_some() {
+            let _ = book.tell(at, client, None, Told::Died);
+            book.doubts.push(format!(
+                "{client} closed its connections while it held the lock and said nothing: tell `DOUBLEHOLD RELEASES \
+                 {client}` before it gives the lock back, or `DOUBLEHOLD DIED {client}` if you killed it"
+            ));
+        }
+    }
+
+    /// A probe took so long to this program and back.
+    pub(super) fn note_round_trip(&self, time: Duration) {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let mut book = self.book();
+        book.error_ns = book.error_ns.max(ns);
+    }
+
+    /// Begins a new record.
+    pub(super) fn begin_anew(&self) {
+        *self.book() = Book { from_ns: self.now_ns(), ..Book::default() };
+    }
+
+    /// Whether anybody told anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.book().events.is_empty()
+    }
+
+    /// The history so far, under a name. `doubts` are reasons for which nothing is to be said to hold.
+    pub(super) fn history(&self, name: &str, doubts: Vec<String>) -> History {
+        let book = self.book();
+        let now = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        book.history(name, now, doubts)
+    }
+}
+
+impl Book {
+    fn tell(&mut self, at: TrueNs, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+        if self.events.len() >= MOST_EVENTS {
+            return Err(format!(
+                "the record is full, with {MOST_EVENTS} events: `DOUBLEHOLD RESET` begins a new one"
+            ));
+        }
+        // Nobody gets a lane who has only told what cannot be.
+        let id = ClientId(place_in(&self.clients, client));
+        match told {
+            Told::Asks => {
+                place_of(&mut self.clients, client);
+                let lock = LockId(place_of(&mut self.locks, lock.unwrap_or(THE_LOCK)));
+                let call = self.calls.ask(id, lock).map_err(|_pending| self.still_asks(client, lock))?;
+                self.push(at, EventKind::AcquireStarted { client: id, call, lock });
+            }
+            Told::Granted { lease, fence } => {
+                let call = self.the_call(client, id, lock, &told, Calls::asked_by)?;
+                self.calls.grant(call.id, at, lease);
+                self.push(at, granted(call, at, lease, fence));
+            }
+            Told::Refused => {
+                let call = self.the_call(client, id, lock, &told, Calls::asked_by)?;
+                self.calls.end(call.id);
+                let (client, call) = (id, call.id);
+                self.push(at, EventKind::Refused { client, call, why: "not granted".to_owned() });
+                self.push(at, EventKind::GaveUp { client, call });
+            }
+            Told::Extended { lease } => {
+                let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
+                self.calls.grant(grant, at, lease);
+                let deadline = lease.map(|lease| deadline(at, lease));
+                self.push(at, EventKind::Extended { client: id, grant, deadline });
+            }
+            Told::Lost => {
+                let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
+                self.calls.end(grant);
+                self.push(at, EventKind::ExpiryNoticed { client: id, grant });
+            }
+            Told::Releases => {
+                let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
+                self.calls.release(grant);
+                self.push(at, EventKind::ReleaseCalled { client: id, grant });
+            }
+            Told::Released(outcome) => {
+                let grant = self.the_call(client, id, lock, &told, Calls::released_by)?.id;
+                self.calls.end(grant);
+                self.push(at, EventKind::ReleaseReturned { client: id, grant, outcome });
+            }
+            Told::Died if self.clients.iter().all(|known| known != client) => {
+                return Err(format!("{client} has told nothing so far: nothing ends with it"));
+            }
+            Told::Died => {
+                self.calls.die(id);
+                self.push(at, EventKind::Died { client: id });
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, at: TrueNs, event: EventKind) {
+        self.events.push((at, event));
+    }
+
+    /// The one call of a client that a word can mean.
+    fn the_call<I: Iterator<Item = Call>>(
+        &self,
+        client: &str,
+        id: ClientId,
+        lock: Option<&str>,
+        told: &Told,
+        candidates: impl FnOnce(&Calls, ClientId) -> I,
+    ) -> Result<Call, String> {
+        let of_lock = |it: &Call| lock.is_none_or(|lock| self.lock_name(it.lock) == lock);
+        let found: Vec<Call> = candidates(&self.calls, id).filter(of_lock).collect();
+        match found.as_slice() {
+            [call] => Ok(*call),
+            [] => Err(self.misses(client, lock, told)),
+            several => {
+                let names: Vec<&str> = several.iter().map(|it| self.lock_name(it.lock)).collect();
+                let names = suggest::list(&names);
+                Err(format!("{client} might mean {names}: say which by `LOCK NAME` at the end"))
+            }
+        }
+    }
+
+    fn lock_name(&self, lock: LockId) -> &str {
+        usize::try_from(lock.0).ok().and_then(|place| self.locks.get(place)).map_or(THE_LOCK, String::as_str)
+    }
+
+    fn still_asks(&self, client: &str, lock: LockId) -> String {
+        let lock = self.lock_name(lock);
+        format!(
+            "{client} has asked for `{lock}` and told nothing since: first `GRANTED {client}` or `REFUSED {client}`. Two \
+             threads that ask need two names"
+        )
+    }
+
+    fn misses(&self, client: &str, lock: Option<&str>, told: &Told) -> String {
+        let of = lock.map_or_else(String::new, |lock| format!(" for `{lock}`"));
+        match told {
+            Told::Granted { .. } | Told::Refused => {
+                format!("{client} has not asked{of}: tell `DOUBLEHOLD ASKS {client}` right before it asks")
+            }
+            Told::Released(_) => {
+                format!(
+                    "{client} has not told that it gives the lock back: tell `DOUBLEHOLD RELEASES {client}` right before"
+                )
+            }
+            _ => format!(
+                "{client} holds nothing{of}: tell `DOUBLEHOLD GRANTED {client}` right after it was granted the lock"
+            ),
+        }
+    }
+
+    /// The call under which a client reads and writes: what it holds, or held last.
+    fn call_of_work(&self, client: &str) -> Result<Call, String> {
+        let id = ClientId(place_in(&self.clients, client));
+        let call = self.calls.last_granted(id);
+        call.ok_or_else(|| {
+            format!("{client} was never granted a lock: what it reads and writes counts under a grant")
+        })
+    }
+
+    fn history(&self, name: &str, end: TrueNs, doubts: Vec<String>) -> History {
+        let mut header = Header::new(name, 0, &[], &[]);
+        header.clients.clone_from(&self.clients);
+        header.locks.clone_from(&self.locks);
+        header.objects = self.data.names();
+        header.error_ns = self.error_ns;
+        let mut history = History::with_capacity(header, self.events.len() + 2);
+        for (at, event) in &self.events {
+            history.push(*at, event.clone());
+        }
+        for (at, client, grant) in self.calls.deadlines_passed_by(end) {
+            history.push(at, EventKind::DeadlinePassed { client, grant });
+        }
+        for why in self.doubts.iter().cloned().chain(doubts) {
+            history.push(end, EventKind::Inconclusive { why });
+        }
+        history.push(end, EventKind::RunEnded { outcome: RunOutcome::Completed });
+        history
+    }
+}
+
+/// The place of a name, or the place that it would get.
+fn place_in(names: &[String], name: &str) -> u32 {
+    let place = names.iter().position(|known| known == name).unwrap_or(names.len());
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+/// The place of a name, which gets one if it has none.
+fn place_of(names: &mut Vec<String>, name: &str) -> u32 {
+    let place = place_in(names, name);
+    if names.iter().all(|known| known != name) {
+        names.push(name.to_owned());
+    }
+    place
+}
+
+fn granted(call: Call, at: TrueNs, lease: Option<Duration>, fencing: Option<u64>) -> EventKind {
+    let Call { id: grant, client, lock, .. } = call;
+    let wall_ns = i64::try_from(at.0).unwrap_or(i64::MAX);
+    EventKind::Granted {
+        client,
+        grant,
+        lock,
+        token: token(grant),
+        fencing,
+        deadline: lease.map(|lease| deadline(at, lease)),
+        reading: Some(Reading { wall_ns, monotonic_ns: at.0, boot_ns: at.0 }),
+        within: None,
+    }
+}
+
+/// Stands for the lock's own token, which nobody tells.
+fn token(grant: CallId) -> String {
+    format!("{:02x}", grant.0)
+}
+
+fn deadline(at: TrueNs, lease: Duration) -> Deadline {
+    let reading_ns = i64::try_from(u128::from(at.0) + lease.as_nanos()).unwrap_or(i64::MAX);
+    Deadline { clock: ClockKind::Monotonic, reading_ns }
+}

@@ -1,0 +1,99 @@
+//! A gate: while it is closed nothing passes. A stopped host and a cut link are one each.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use doublehold_sim_redis::wait::Wakers;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A gate that any thread may open and close. It is open at first.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    is_closed: AtomicBool,
+    waiting: Mutex<Wakers>,
+}
+
+impl Gate {
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn open(&self) {
+        self.is_closed.store(false, Ordering::Release);
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).wake();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Ends when the gate is open.
+    pub(super) async fn opened(&self) {
+        poll_fn(|cx| self.poll_open(cx)).await;
+    }
+
+    fn poll_open(&self, cx: &Context<'_>) -> Poll<()> {
+        if !self.is_closed() {
+            return Poll::Ready(());
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever opens it wakes those who wait under the same lock, so that none is left behind.
+        if !self.is_closed() {
+            return Poll::Ready(());
+        }
+        waiting.register(cx);
+        Poll::Pending
+    }
+}
+
+/// A byte stream behind gates: while one is closed, nothing is read or written.
+///
+/// What has been written before is on its way and arrives, as far as the system's buffers take it.
+#[derive(Debug)]
+pub(crate) struct Gated<S> {
+    stream: S,
+    gates: Vec<Arc<Gate>>,
+}
+
+impl<S> Gated<S> {
+    pub(super) fn new(stream: S, gates: Vec<Arc<Gate>>) -> Gated<S> {
+        Gated { stream, gates }
+    }
+
+    fn poll_open(&self, cx: &Context<'_>) -> Poll<()> {
+        for gate in &self.gates {
+            ready!(gate.poll_open(cx));
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Gated<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.poll_open(cx));
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Gated<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx));
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

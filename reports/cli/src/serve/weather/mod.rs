@@ -1,0 +1,20 @@
+//! What faults do to served hosts and to the links between them and their clients, in real time.
+//!
+//! | | |
+//! |---|---|
+//! | a host: its clocks, its stops, its speed, orders to its process | `host`, `clocks` |
+//! | the machine that a node or Sentinel sees | `machine` |
+//! | who is at the other end, and cuts | `links` |
+//! | what befalls a single request | `strikes` |
+//! | what is closed while a host is stopped or a link is cut | `gate` |
+//!
+//! Not here, because they need a machine of ours: the suspension of a machine, the loss of its power, what a disk
+//! forgets, and everything that befalls a client's process.
+
+mod clocks;
+mod gate;
+pub(super) mod host;
+pub(super) mod links;
+pub(super) mod machine;
+mod receive;
+pub(super) mod strikes;

@@ -1,0 +1,47 @@
+//! `DOUBLEHOLD …`: the words by which a client of any served port strikes faults, tells of its locks, and asks for the
+//! verdict. Each is answered when it holds.
+//!
+//! | | |
+//! |---|---|
+//! | all words, with their arguments | `word` |
+//! | from arguments to a word, with refusals | `read` |
+//! | from a word to its reply | `obey` |
+//! | replies in RESP | `said` |
+
+mod obey;
+mod read;
+mod said;
+mod word;
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use doublehold_sim_redis::core::Peer;
+use doublehold_sim_redis::resp::Args;
+use said::Said;
+
+use super::control::Control;
+
+/// The command that no Redis has.
+pub(super) const WORD: &[u8] = b"DOUBLEHOLD";
+
+/// The reply to a word. What a client tells of its lock is written down before this returns.
+pub(super) fn answer(
+    control: &Arc<Control>,
+    from: Peer,
+    request: &Args<'_>,
+) -> Pin<Box<dyn Future<Output = Vec<u8>> + Send>> {
+    let words: Vec<&[u8]> = request.iter().skip(1).collect();
+    let word = match read::word(control, &words) {
+        Ok(word) => word,
+        Err(problem) => return Box::pin(ready(Said::Error(problem).to_resp())),
+    };
+    match obey::at_once(control, from, word) {
+        Ok(said) => Box::pin(ready(said.to_resp())),
+        Err(word) => {
+            let control = Arc::clone(control);
+            Box::pin(async move { obey::in_time(&control, word).await.to_resp() })
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What clients of `doublehold serve --faults` tell of their locks, and the judge's verdict on it.
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use crate::kit::{Ask, Folder, doublehold};
+use crate::serve::{Client, Server, free_ports};
+
+fn start(options: &[&str]) -> Server {
+    Server::start_at(free_ports(2), &[&["--faults"], options].concat())
+}
+
+/// Tells words one after the other, each of which is taken.
+fn tell(control: &mut Client, words: &[&str]) {
+    for word in words {
+        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
+    }
+}
+
+/// Long enough to be no error of the instants.
+fn rest() {
+    std::thread::sleep(Duration::from_millis(100));
+}
+
+#[test]
+fn two_who_hold_at_once_are_seen_and_one_after_the_other_is_not() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    tell(&mut control, &["ASKS c1", "GRANTED c1 10s", "RELEASES c1", "RELEASED c1", "ASKS c2", "GRANTED c2"]);
+    rest();
+    tell(&mut control, &["RELEASES c2"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds");
+    tell(&mut control, &["RESET", "ASKS c1", "GRANTED c1 10s", "ASKS c2", "GRANTED c2 10s"]);
+    rest();
+    tell(&mut control, &["RELEASES c2", "RELEASES c1"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "violated");
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdicts.starts_with("P1 claim overlap violated: c1 and c2 both held \"lock\" for "),
+        "{verdicts}"
+    );
+    assert!(control.say("DOUBLEHOLD PICTURE").starts_with("<svg"));
+}
+
+#[test]
+fn a_lease_that_is_over_ends_the_valid_part_of_a_claim() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    tell(&mut control, &["ASKS c1", "GRANTED c1 50ms"]);
+    rest();
+    tell(&mut control, &["ASKS c2", "GRANTED c2 10s"]);
+    rest();
+    tell(&mut control, &["RELEASES c2"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "violated");
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P2"), "holds");
+    tell(&mut control, &["LOST c1", "RESET", "ASKS c1", "GRANTED c1 50ms", "EXTENDED c1 10s"]);
+    rest();
+    tell(&mut control, &["ASKS c2", "GRANTED c2 10s"]);
+    rest();
+    tell(&mut control, &["LOST c1", "RELEASES c2"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P2"), "violated", "the lease was extended before its end");
+}
+
+#[test]
+fn late_writes_and_lost_updates_are_seen_at_the_resource() {
+    let server = start(&[]);
+    let mut clients = [server.client(1), server.client(1)];
+    for (client, name) in clients.iter_mut().zip(["c1", "c2"]) {
+        tell(client, &[&format!("IAM {name}")]);
+    }
+    let [c1, c2] = &mut clients;
+    assert!(c1.say("DOUBLEHOLD READ stock").starts_with("-ERR c1 was never granted a lock"));
+    tell(c1, &["ASKS c1", "GRANTED c1 10s FENCE 33"]);
+    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "nil");
+    rest();
+    tell(c2, &["ASKS c2", "GRANTED c2 10s FENCE 34"]);
+    assert_eq!(c2.say("DOUBLEHOLD READ stock"), "nil");
+    tell(c2, &["WRITE stock 7 FENCE 34", "RELEASES c2"]);
+    tell(c1, &["WRITE stock 8 FENCE 33", "RELEASES c1"]);
+    assert_eq!(c2.say("DOUBLEHOLD VERDICT P3"), "violated");
+    assert_eq!(c2.say("DOUBLEHOLD VERDICT P4"), "violated");
+    tell(c1, &["RESET", "ASKS c1", "GRANTED c1"]);
+    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "nil", "a new record, new data");
+    tell(c1, &["WRITE stock 8", "RELEASES c1"]);
+    assert_eq!(
+        (c1.say("DOUBLEHOLD VERDICT P3"), c1.say("DOUBLEHOLD VERDICT P4")),
+        ("holds".into(), "holds".into())
+    );
+}
+
+#[test]
+fn what_shows_nothing_holds_nothing() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "inconclusive", "nobody told anything");
+    tell(&mut control, &["HOLD c1 A 1s EVAL", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    let doubt = "`HOLD c1 A 1000 EVAL` has not struck: c1 has sent A nothing since";
+    assert!(verdicts.starts_with(&format!("P1 claim overlap inconclusive: {doubt}")), "{verdicts}");
+}
+
+#[test]
+fn a_client_that_leaves_without_a_word_is_a_doubt_and_one_that_died_is_none() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    let mut c1 = server.client(0);
+    assert_eq!(c1.say("CLIENT SETNAME c1"), "OK");
+    tell(&mut control, &["ASKS c1", "GRANTED c1"]);
+    drop(c1);
+    while control.say("DOUBLEHOLD STATUS").contains("c1 has connections") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdicts.contains("inconclusive: c1 closed its connections while it held the lock"),
+        "{verdicts}"
+    );
+    tell(&mut control, &["RESET", "ASKS c1", "GRANTED c1", "DIED c1"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds");
+}
+
+#[test]
+fn what_cannot_be_true_is_refused_with_the_way_out() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    let refused = |control: &mut Client, word: &str, refusal: &str| {
+        let said = control.say(&format!("DOUBLEHOLD {word}"));
+        assert!(said.starts_with(&format!("-ERR {refusal}")), "{word}: {said}");
+    };
+    refused(&mut control, "GRANTED c1", "c1 has not asked: tell `DOUBLEHOLD ASKS c1` right before it asks");
+    refused(&mut control, "RELEASES c1", "c1 holds nothing: tell `DOUBLEHOLD GRANTED c1` right after");
+    tell(&mut control, &["ASKS c1 stock"]);
+    refused(&mut control, "ASKS c1 stock", "c1 has asked for `stock` and told nothing since");
+    tell(
+        &mut control,
+        &["ASKS c1 orders", "REFUSED c1 LOCK stock", "GRANTED c1", "ASKS c1 stock", "GRANTED c1"],
+    );
+    refused(
+        &mut control,
+        "RELEASES c1",
+        "c1 might mean `orders` and `stock`: say which by `LOCK NAME` at the end",
+    );
+    refused(&mut control, "RELEASED c1", "c1 has not told that it gives the lock back");
+    tell(&mut control, &["RELEASES c1 LOCK stock", "RELEASED c1 NOT-OWNER", "LOST c1"]);
+    refused(&mut control, "LOST c1", "c1 holds nothing");
+}
+
+#[test]
+fn records_are_written_and_judged_when_the_program_is_asked_to_stop() {
+    let folder = Folder::new();
+    let (record, junit) = (folder.path("locks.jsonl"), folder.path("junit.xml"));
+    let mut server = start(&["--record", &record, "--junit", &junit]);
+    let mut control = server.client(1);
+    tell(
+        &mut control,
+        &["ASKS c1", "GRANTED c1", "RELEASES c1", "RESET", "ASKS c1", "GRANTED c1", "ASKS c2"],
+    );
+    tell(&mut control, &["GRANTED c2"]);
+    rest();
+    server.signal("TERM");
+    assert_eq!(server.end().code(), Some(1));
+    doublehold(&["judge", &record]).ends(0);
+    let second = doublehold(&["judge", &folder.path("locks-2.jsonl")]).ends(1);
+    assert!(second.stdout.contains("c1 and c2 both held \"lock\""), "{}", second.stdout);
+    let suites = std::fs::read_to_string(junit).expect("it is written");
+    assert_eq!(suites.matches("<testsuite ").count(), 2, "{suites}");
+}
+
+#[test]
+fn results_need_somebody_who_writes_down_what_clients_tell() {
+    let refused = doublehold(&["serve", "--junit", "junit.xml"]).ends(2);
+    assert!(refused.stderr.contains("hint: add `--faults`"), "{}", refused.stderr);
+}
