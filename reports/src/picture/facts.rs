@@ -59,8 +59,12 @@ impl<'a> Facts<'a> {
     }
 
     /// Of a history nobody knows causes.
-    pub(super) fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Facts<'a> {
-        Facts::new(Timeline::from_history(history, verdicts), None)
+    pub(super) fn from_history(
+        history: &'a History,
+        verdicts: &'a Verdicts,
+        keys: &'a [KeySpan],
+    ) -> Facts<'a> {
+        Facts::new(Timeline::from_history(history, verdicts, keys), None)
     }
 
     fn new(run: Timeline<'a>, causes: Option<(&'a Scenario, &'a Causes)>) -> Facts<'a> {

@@ -26,6 +26,7 @@ mod signs;
 mod story;
 pub mod view;
 
+use doublehold_diagnosis::keys_in;
 use doublehold_history::instant;
 use doublehold_history::{History, TrueNs, Verdicts};
 
@@ -61,7 +62,7 @@ pub fn picture<'a>(run: impl Into<ShownRun<'a>>, style: &Style) -> String {
 
 /// As far as a history allows: the clients' lanes, a legend, and the numbered events.
 pub fn picture_of_history(history: &History, verdicts: &Verdicts, style: &Style) -> String {
-    draw(&Facts::from_history(history, verdicts), style)
+    draw(&Facts::from_history(history, verdicts, &keys_in(history)), style)
 }
 
 fn draw(facts: &Facts<'_>, style: &Style) -> String {

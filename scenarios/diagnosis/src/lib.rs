@@ -24,5 +24,5 @@ pub use cause::answer::{AnyOf, Cause, Causes, Found, Overran, Repeats, What};
 pub use cause::{Explained, explain};
 pub use facts::RunFacts;
 pub use finding::Finding;
-pub use timeline::Timeline;
+pub use timeline::{Timeline, keys_in};
 pub use violation::Violation;

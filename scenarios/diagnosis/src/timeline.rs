@@ -1,13 +1,13 @@
 //! What is known of a run: its report, or no more than a history, whoever recorded it.
 //!
-//! A history knows nothing of faults, of keys on nodes and of the lease: a picture of one has the clients' lanes, the
-//! double holds and the events.
+//! A history knows no more of faults than a sentence, of keys no more than somebody wrote down, and nothing of the
+//! lease.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doublehold_history::{CallId, History, Predicate, TrueNs, Verdicts};
-use doublehold_scenarios::report::{Announcement, FaultReport, KeySpan, Report};
+use doublehold_history::{CallId, Event, EventKind, History, Predicate, TrueNs, Verdicts};
+use doublehold_scenarios::report::{Announcement, FaultReport, KeyOrigin, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
 /// Everything that has a time, and the names for it.
@@ -65,19 +65,21 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// A history has no host but its clients: of its nodes, nothing could be drawn.
-    pub fn from_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
-        let names = &history.header().clients;
+    /// Takes what a history has, with its [`keys_in`]. Its hosts are its clients, and the nodes if any had a key.
+    pub fn from_history(history: &'a History, verdicts: &'a Verdicts, keys: &'a [KeySpan]) -> Timeline<'a> {
+        let (clients, nodes) = (&history.header().clients, &history.header().nodes);
+        let drawn: &[String] = if keys.is_empty() { &[] } else { nodes };
+        let hosts = clients.iter().map(|name| (name.as_str(), Role::Client));
         Timeline {
-            hosts: names.iter().map(|name| (name.as_str(), Role::Client)).collect(),
-            clients: (0..names.len()).map(HostIndex).collect(),
+            hosts: hosts.chain(drawn.iter().map(|name| (name.as_str(), Role::Node))).collect(),
+            clients: (0..clients.len()).map(HostIndex).collect(),
             leases: BTreeMap::new(),
             history,
             verdicts,
             told: None,
             faults: &[],
             announcements: &[],
-            keys: &[],
+            keys,
             votes: None,
             extends: None,
             left_out: None,
@@ -85,6 +87,45 @@ impl<'a> Timeline<'a> {
             release: "release",
         }
     }
+}
+
+/// The keys that nodes held, as a history has them.
+pub fn keys_in(history: &History) -> Vec<KeySpan> {
+    let clients = history.header().clients.len();
+    let mut owners = BTreeMap::new();
+    let mut keys: Vec<KeySpan> = Vec::new();
+    for Event { at, what } in history.events() {
+        match what {
+            EventKind::AcquireStarted { client, call, .. } => {
+                owners.insert(*call, HostIndex(index(client.0)));
+            }
+            EventKind::KeySet { node, lock, grant } => keys.push(KeySpan {
+                node: HostIndex(clients + index(node.0)),
+                lock: *lock,
+                grant: *grant,
+                client: owners.get(grant).copied().unwrap_or(HostIndex(0)),
+                origin: KeyOrigin::Executed,
+                is_token: true,
+                from: *at,
+                until: None,
+            }),
+            EventKind::KeyGone { node, lock, grant, how } => {
+                let node = HostIndex(clients + index(node.0));
+                let is_it = |key: &&mut KeySpan| {
+                    (key.node, key.lock, key.grant, key.until) == (node, *lock, *grant, None)
+                };
+                if let Some(key) = keys.iter_mut().rev().find(is_it) {
+                    key.until = Some((*at, *how));
+                }
+            }
+            _ => {}
+        }
+    }
+    keys
+}
+
+fn index(id: u32) -> usize {
+    usize::try_from(id).unwrap_or(usize::MAX)
 }
 
 fn release(lock: &LockSetup) -> &'static str {

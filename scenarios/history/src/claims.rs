@@ -12,7 +12,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::event::{CallId, ClientId, ClockKind, Deadline, EventKind, LockId, Reading, TrueNs};
+use crate::clock::{ClockKind, Deadline, Reading};
+use crate::event::{CallId, ClientId, EventKind, LockId, TrueNs};
 use crate::history::History;
 
 /// One grant's claim.

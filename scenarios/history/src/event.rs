@@ -1,10 +1,12 @@
 //! What can happen in a history: one [`EventKind`] per thing a client or the resource did.
 //!
 //! Assumes true time in nanoseconds since the world began, which no client can read; what clients *can* read is a
-//! [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header). Not here: packets, Redis
-//! commands, faults as such.
+//! [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header). Not here: packets, and
+//! Redis commands.
 
 use serde::{Deserialize, Serialize};
+
+use crate::clock::{Deadline, Reading};
 
 /// One thing that happened, and when.
 ///
@@ -225,6 +227,33 @@ pub enum EventKind {
         /// What the command did.
         op: KeyOp,
     },
+    /// A node has a lock's key with the token of a call, from now on. For pictures: no check reads it.
+    KeySet {
+        /// The node.
+        node: NodeId,
+        /// The lock the key stands for.
+        lock: LockId,
+        /// The call that set it.
+        grant: CallId,
+    },
+    /// A node no longer has it.
+    KeyGone {
+        /// The node.
+        node: NodeId,
+        /// The lock the key stands for.
+        lock: LockId,
+        /// The call that had set it.
+        grant: CallId,
+        /// Why it is gone.
+        how: KeyEnd,
+    },
+    /// A fault struck. For pictures: no check reads it.
+    Struck {
+        /// The fault, as a sentence without a full stop.
+        what: String,
+        /// The node that it struck, if it was one.
+        node: Option<NodeId>,
+    },
     /// A command changed a lock's key, and nobody can say which call sent it or whose key it was; or a grant came
     /// without any key that was seen.
     Unattributed {
@@ -269,9 +298,11 @@ impl EventKind {
             | EventKind::WriteApplied { grant, .. }
             | EventKind::WriteRefused { grant, .. } => Some(*grant),
             EventKind::KeyTouched { by, .. } => Some(*by),
+            EventKind::KeySet { grant, .. } | EventKind::KeyGone { grant, .. } => Some(*grant),
             EventKind::Died { .. }
             | EventKind::Restarted { .. }
             | EventKind::Clocks { .. }
+            | EventKind::Struck { .. }
             | EventKind::Unattributed { .. }
             | EventKind::Inconclusive { .. }
             | EventKind::RunEnded { .. } => None,
@@ -301,9 +332,12 @@ impl EventKind {
             | EventKind::WriteApplied { client, .. }
             | EventKind::WriteRefused { client, .. }
             | EventKind::KeyTouched { client, .. } => Some(*client),
-            EventKind::Unattributed { .. } | EventKind::Inconclusive { .. } | EventKind::RunEnded { .. } => {
-                None
-            }
+            EventKind::KeySet { .. }
+            | EventKind::KeyGone { .. }
+            | EventKind::Struck { .. }
+            | EventKind::Unattributed { .. }
+            | EventKind::Inconclusive { .. }
+            | EventKind::RunEnded { .. } => None,
         }
     }
 }
@@ -353,62 +387,6 @@ pub struct NodeId(pub u32);
 #[serde(transparent)]
 pub struct CallId(pub u64);
 
-/// What a client's three clocks read at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reading {
-    /// Wall clock: nanoseconds since the Unix epoch.
-    pub wall_ns: i64,
-    /// Monotonic clock: nanoseconds; stands still while the machine is suspended.
-    pub monotonic_ns: u64,
-    /// Boot clock: nanoseconds; runs while the machine is suspended.
-    pub boot_ns: u64,
-}
-
-impl Reading {
-    /// What the given clock read, in its nanoseconds.
-    pub fn clock_ns(&self, clock: ClockKind) -> i128 {
-        match clock {
-            ClockKind::Wall => self.wall_ns.into(),
-            ClockKind::Monotonic => self.monotonic_ns.into(),
-            ClockKind::Boot => self.boot_ns.into(),
-        }
-    }
-}
-
-/// One of a client's three clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClockKind {
-    /// The time of day; can be stepped in both directions.
-    Wall,
-    /// Never stepped; stands still while the machine is suspended.
-    Monotonic,
-    /// Never stepped; runs while the machine is suspended.
-    Boot,
-}
-
-impl ClockKind {
-    /// The clock's name, lower case.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ClockKind::Wall => "wall",
-            ClockKind::Monotonic => "monotonic",
-            ClockKind::Boot => "boot",
-        }
-    }
-}
-
-/// When a grant ends by the client's own computation. The claim is valid while the clock reads less than this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Deadline {
-    /// The clock the algorithm measures with.
-    pub clock: ClockKind,
-    /// The reading of that clock, in its nanoseconds, at which the claim ends.
-    pub reading_ns: i64,
-}
-
 /// What release returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -429,6 +407,24 @@ pub enum KeyOp {
     Release,
     /// Moved its expiry, counted it down, or took its place with a token of its own.
     Extend,
+}
+
+/// Why a node no longer held a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyEnd {
+    /// Its time was up by the node's wall clock.
+    Expired,
+    /// A command deleted it.
+    Deleted,
+    /// A command overwrote it with another token.
+    Overwritten,
+    /// The node lost it in a crash.
+    Forgotten,
+    /// The node was flushed.
+    Flushed,
+    /// The node evicted it, for want of memory.
+    Evicted,
 }
 
 /// How a run ended.

@@ -225,15 +225,18 @@ impl SeenIds {
 
     /// A grant starts once, is granted once, and stays with its client and its lock.
     fn grant(&mut self, what: &EventKind) -> Result<(), String> {
-        let (Some(client), Some(grant)) = (what.client(), what.call()) else { return Ok(()) };
+        let Some(grant) = what.call() else { return Ok(()) };
         let id = grant.0;
+        let unknown = |id: u64| format!("grant {id} was never started: record `acquire_started` first");
+        let Some(client) = what.client() else {
+            return self.grants.get(&grant).map(|_| ()).ok_or_else(|| unknown(id));
+        };
         if let EventKind::AcquireStarted { lock, .. } = *what {
             return match self.grants.insert(grant, (client, lock)) {
                 None => Ok(()),
                 Some(_) => Err(format!("grant {id} is started twice: every acquire call has its own id")),
             };
         }
-        let unknown = |id: u64| format!("grant {id} was never started: record `acquire_started` first");
         let &(owner, asked) = self.grants.get(&grant).ok_or_else(|| unknown(id))?;
         if owner != client {
             return Err(format!("grant {id} was started by client {}, not by client {}", owner.0, client.0));
@@ -281,6 +284,11 @@ fn check_names(what: &EventKind, header: &Header) -> Result<(), String> {
             known("node", node.0, &header.nodes)?;
             known("lock", lock.0, &header.locks)
         }
+        EventKind::KeySet { node, lock, .. } | EventKind::KeyGone { node, lock, .. } => {
+            known("node", node.0, &header.nodes)?;
+            known("lock", lock.0, &header.locks)
+        }
+        EventKind::Struck { node: Some(node), .. } => known("node", node.0, &header.nodes),
         EventKind::Unattributed { node, lock, .. } => {
             node.map_or(Ok(()), |node| known("node", node.0, &header.nodes))?;
             known("lock", lock.0, &header.locks)

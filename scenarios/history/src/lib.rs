@@ -31,7 +31,7 @@
 //!
 //! # Map, in reading order
 //!
-//! - `event`, `history`: what a history says; `jsonl`: how it is read from and written to a file
+//! - `event`, `clock`, `history`: what a history says; `jsonl`: how it is read from and written to a file
 //! - `verdict`: what a check says; `sentences`: how evidence reads as a sentence
 //! - `claims`: when a client believed in its grant, and when it was entitled to
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
@@ -45,6 +45,7 @@
 
 mod anomaly;
 mod claims;
+mod clock;
 mod components;
 mod event;
 mod figures;
@@ -63,9 +64,10 @@ mod wrong_release;
 
 pub use anomaly::data_anomaly;
 pub use claims::{Claim, Span, claims};
+pub use clock::{ClockKind, Deadline, Reading};
 pub use event::{
-    CallId, ClientId, ClockKind, Deadline, Event, EventKind, KeyOp, LockId, NodeId, ObjectId, Reading,
-    ReleaseOutcome, RunOutcome, TrueNs, instant,
+    CallId, ClientId, Event, EventKind, KeyEnd, KeyOp, LockId, NodeId, ObjectId, ReleaseOutcome, RunOutcome,
+    TrueNs, instant,
 };
 pub use figures::{Figures, figures};
 pub use history::{Bounds, Header, History};

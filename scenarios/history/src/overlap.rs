@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use crate::claims::{Claim, Span, claims};
-use crate::event::{ClientId, EventKind, LockId, Reading, TrueNs};
+use crate::clock::Reading;
+use crate::event::{ClientId, EventKind, LockId, TrueNs};
 use crate::history::History;
 use crate::verdict::{ClockSpan, Evidence, Findings, Overlap, Predicate, Verdict};
 

@@ -4,8 +4,9 @@
 
 use doublehold_text::{duration, list, seconds};
 
+use crate::clock::ClockKind;
 use crate::event::instant;
-use crate::event::{CallId, ClientId, ClockKind, KeyOp};
+use crate::event::{CallId, ClientId, KeyOp};
 use crate::history::Header;
 use crate::verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,

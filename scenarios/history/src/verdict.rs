@@ -11,7 +11,8 @@ use doublehold_text::every;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::event::{CallId, ClientId, ClockKind, KeyOp, LockId, NodeId, ObjectId, Reading, TrueNs};
+use crate::clock::{ClockKind, Reading};
+use crate::event::{CallId, ClientId, KeyOp, LockId, NodeId, ObjectId, TrueNs};
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use announcement::{Announcement, FailoverSteps};
+pub use doublehold_history::KeyEnd;
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
@@ -183,24 +184,6 @@ pub enum KeyOrigin {
     Replicated,
     /// It was in the append-only file of the process before.
     Loaded,
-}
-
-/// Why a node no longer held a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyEnd {
-    /// Its time was up by the node's wall clock.
-    Expired,
-    /// A command deleted it.
-    Deleted,
-    /// A command overwrote it with another token.
-    Overwritten,
-    /// The node lost it in a crash.
-    Forgotten,
-    /// The node was flushed.
-    Flushed,
-    /// The node evicted it, for want of memory.
-    Evicted,
 }
 
 /// Whether a run showed what its scenario expects.

@@ -40,7 +40,8 @@ pub(super) fn bytes(what: &EventKind) -> u64 {
         | EventKind::AcquireUnknown { why, .. }
         | EventKind::ExtendFailed { why, .. }
         | EventKind::WriteRefused { why, .. }
-        | EventKind::Inconclusive { why } => why.len(),
+        | EventKind::Inconclusive { why }
+        | EventKind::Struck { what: why, .. } => why.len(),
         _ => 0,
     };
     (EVENT + more) as u64

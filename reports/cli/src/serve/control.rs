@@ -60,7 +60,7 @@ impl Control {
             }
         }
         for (host, commands) in self.hosts.iter().zip(self.layout.first_roles()) {
-            if host.is_node {
+            if host.is_node() {
                 host.order(type_in(&commands)).await?;
             }
         }
@@ -82,7 +82,9 @@ impl Control {
 
     /// The history so far. What waits in vain for its request is a doubt.
     pub(super) fn history(&self) -> History {
-        self.record.history(&self.layout.to_string(), self.strikes.waiting())
+        let nodes = self.hosts.iter().filter(|host| host.is_node()).map(|host| host.name.clone());
+        let name = format!("served: {}", self.layout);
+        self.record.history(&name, nodes.collect(), self.strikes.waiting())
     }
 
     /// Whether the nodes are a master and its replicas.

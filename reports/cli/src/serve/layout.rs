@@ -100,11 +100,12 @@ impl Layout {
         nodes.chain(sentinels).chain(self.faults.then_some(Duty::Control)).collect()
     }
 
-    /// The name and port of each node and each Sentinel, and whether it is a node.
-    pub(super) fn hosts(&self) -> Vec<(String, u16, bool)> {
-        let nodes = (0..self.nodes()).map(|index| (node_name(index), self.port_of(index), true));
+    /// The name and port of each node and each Sentinel, and a node's place among nodes.
+    pub(super) fn hosts(&self) -> Vec<(String, u16, Option<usize>)> {
+        let nodes = (0..self.nodes())
+            .map(|index| (node_name(index), self.port_of(index), usize::try_from(index).ok()));
         let sentinels = (0..self.sentinels())
-            .map(|index| (format!("S{}", index + 1), self.port_of(self.nodes() + index), false));
+            .map(|index| (format!("S{}", index + 1), self.port_of(self.nodes() + index), None));
         nodes.chain(sentinels).collect()
     }
 

@@ -121,7 +121,7 @@ fn places(options: &Options) -> (Option<Arc<Control>>, Places) {
     let (control, orders) = Control::new(&options.layout);
     let hosts = control.hosts.iter().cloned().zip(orders.into_iter().map(Some));
     // Words reach it as they reach any other, and nothing befalls it.
-    let (own, _) = Host::new(("control".to_owned(), port, false), Instant::now());
+    let (own, _) = Host::new(("control".to_owned(), port, None), Instant::now());
     let places: Vec<_> = hosts
         .chain([(Arc::new(own), None)])
         .map(|(host, orders)| (Place { control: Arc::clone(&control), host }, orders))

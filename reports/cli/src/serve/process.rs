@@ -168,6 +168,9 @@ pub(super) async fn run(
         };
         process.end_at_once().await;
         place.host.set_up(false);
+        if let Some(node) = place.host.node {
+            place.control.record.note_end(node);
+        }
         if let End::Crashed(done) = end {
             let _ = done.send(Ok(()));
         }

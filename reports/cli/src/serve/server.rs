@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use doublehold_sim_redis::core::{CoreConfig, ScriptClock, ScriptLimit};
+use doublehold_sim_redis::core::{CoreConfig, Observer, ScriptClock, ScriptLimit};
 use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
 use doublehold_sim_sentinel::{SentinelConfig, SentinelProcess};
 use tokio::net::TcpListener;
@@ -17,6 +17,7 @@ use super::error::ServeError;
 use super::layout::Duty;
 use super::options::Options;
 use super::process::{self, Process, Server};
+use super::record::KeyWatch;
 use super::weather::host::Host;
 use super::weather::machine::ServedMachine;
 
@@ -118,11 +119,18 @@ impl Boot {
             limits,
             remote_masters,
             script_limit,
+            observer: self.observer(),
             ..CoreConfig::default()
         };
         let config = NodeConfig { core, replica_of, persistence, ..NodeConfig::default() };
         let node = Node::boot(self.machine.clone(), config);
         node.map(Server::Node).map_err(|source| self.not_started("node", source))
+    }
+
+    /// Whoever writes down what happens to the node's keys.
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        let Place { control, host } = self.place.as_ref()?;
+        Some(Arc::new(KeyWatch::new(Arc::clone(control), host.node?)))
     }
 
     fn boot_sentinel(&self, config: SentinelConfig) -> Result<Server, ServeError> {

@@ -119,6 +119,99 @@ fn a_client_that_leaves_without_a_word_is_a_doubt_and_one_that_died_is_none() {
     assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds");
 }
 
+/// A connection of this client to the node.
+fn named(server: &Server, client: &str) -> Client {
+    let mut connection = server.client(0);
+    assert_eq!(connection.say(&format!("CLIENT SETNAME {client}")), "OK");
+    connection
+}
+
+#[test]
+fn a_release_of_anothers_key_is_seen_where_connections_have_names() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 NX PX 1"), "OK");
+    tell(&mut control, &["GRANTED c1 1ms"]);
+    rest();
+    tell(&mut control, &["ASKS c2"]);
+    assert_eq!(c2.say("SET lock t2 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c2 60s"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "holds");
+    tell(&mut control, &["RELEASES c1"]);
+    assert_eq!(c1.say("DEL lock"), "1");
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(verdicts.contains("WR wrong release violated: c1"), "{verdicts}");
+    let history = control.say("DOUBLEHOLD HISTORY");
+    for key in ["\"key_set\",\"node\":0,\"lock\":0,\"grant\":1", "\"grant\":1,\"how\":\"expired\""] {
+        assert!(history.contains(key), "{history}");
+    }
+}
+
+#[test]
+fn what_holders_write_beside_the_lock_is_no_key_of_it() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    for (client, name) in [(&mut c1, "c1"), (&mut c2, "c2")] {
+        tell(&mut control, &[&format!("ASKS {name}")]);
+        assert_eq!(client.say(&format!("SET lock {name} NX PX 60000")), "OK");
+        tell(&mut control, &[&format!("GRANTED {name} 60s")]);
+        assert_eq!(client.say(&format!("SET result of-{name}")), "OK");
+        tell(&mut control, &[&format!("RELEASES {name}")]);
+        assert_eq!(client.say("DEL lock"), "1");
+        tell(&mut control, &[&format!("RELEASED {name}")]);
+    }
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "holds");
+}
+
+#[test]
+fn nothing_is_said_of_releases_where_nobody_knows_whose_they_are() {
+    let server = start(&[]);
+    let (mut control, mut nobody) = (server.client(1), server.client(0));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(nobody.say("SET lock t1 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c1 60s"]);
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdicts.contains("WR wrong release inconclusive: nobody watched the keys of nodes"),
+        "{verdicts}"
+    );
+    let mut c2 = named(&server, "c2");
+    tell(&mut control, &["ASKS c2 orders"]);
+    assert_eq!(c2.say("SET orders t2 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c2 60s"]);
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdicts.contains("WR wrong release inconclusive: c1 was granted `lock`, and no connection of"),
+        "{verdicts}"
+    );
+    tell(&mut control, &["RESET", "ASKS c1"]);
+    let mut c1 = named(&server, "c1");
+    assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c1 60s"]);
+    assert_eq!(nobody.say("DEL lock"), "1");
+    let verdicts = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdicts.contains("WR wrong release inconclusive: a connection without a name changed a lock's key"),
+        "{verdicts}"
+    );
+}
+
+#[test]
+fn a_node_that_crashes_forgets_a_key_and_one_with_a_file_has_it_again() {
+    for (persistence, times) in [("none", 1), ("always", 2)] {
+        let server = start(&["--persistence", persistence]);
+        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        tell(&mut control, &["ASKS c1"]);
+        assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
+        tell(&mut control, &["GRANTED c1 60s", "CRASH A", "RESTART A"]);
+        let history = control.say("DOUBLEHOLD HISTORY");
+        assert_eq!(history.matches("\"key_set\"").count(), times, "{history}");
+        let told = ["A crashes", "\"how\":\"forgotten\"", "A starts again"].map(|text| history.find(text));
+        assert!(told.is_sorted() && told[0].is_some(), "{history}");
+    }
+}
+
 #[test]
 fn what_cannot_be_true_is_refused_with_the_way_out() {
     let server = start(&[]);

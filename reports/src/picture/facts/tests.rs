@@ -53,7 +53,7 @@ fn a_client_waits_too_long_in_its_own_long_waits_and_the_verdict_turns_at_the_en
         let waits = random(&mut stream);
         let history = history(&waits);
         let verdicts = judge(&history);
-        let facts = Facts::from_history(&history, &verdicts);
+        let facts = Facts::from_history(&history, &verdicts, &[]);
         let long: Vec<&Wait> = waits.iter().filter(|(_, from, to)| to.since(*from) > BOUND).collect();
         for (client, at) in (0..CLIENTS).flat_map(|client| (0..=END).map(move |at| (ClientId(client), at))) {
             let at = TrueNs(at);

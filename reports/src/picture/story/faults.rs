@@ -1,10 +1,9 @@
 //! Faults as events: when one strikes, and when it is over.
 
-use doublehold_history::TrueNs;
-use doublehold_history::instant;
+use doublehold_history::{Event, EventKind, TrueNs, instant};
 use doublehold_scenarios::fault::{Names, Nature};
 use doublehold_scenarios::report::FaultReport;
-use doublehold_scenarios::scenario::HostIndex;
+use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_text::clean;
 
 use super::{Phase, Rank, StoryEvent};
@@ -24,7 +23,16 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
             events.extend(strike(fault, words, facts));
         }
     }
+    events.extend(facts.run.history.events().iter().filter_map(|event| recorded(event, facts)));
     events
+}
+
+/// A fault that a history has no more of than a sentence.
+fn recorded(Event { at, what }: &Event, facts: &Facts<'_>) -> Option<StoryEvent> {
+    let EventKind::Struck { what, node } = what else { return None };
+    let place = node.and_then(|node| usize::try_from(node.0).ok());
+    let host = place.and_then(|place| facts.hosts(Role::Node).nth(place));
+    Some(StoryEvent::new(*at, Rank::Proof, host, clean(what)).with_phase(Phase::FaultStrikes))
 }
 
 /// That it happened, and that it was over.

@@ -2,7 +2,7 @@
 //!
 //! The story's sentences are about what matters; these leave nothing out but readings of clocks.
 
-use doublehold_history::{CallId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
+use doublehold_history::{CallId, EventKind, KeyEnd, KeyOp, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_text::clean;
 use serde::Serialize;
@@ -82,13 +82,17 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
             format!("{name} gives up asking for {}{}", of(*call), facts.left_out(*call))
         }
         EventKind::Clocks { .. } => return None,
-        EventKind::Inconclusive { why } | EventKind::Unattributed { why, .. } => why.clone(),
+        EventKind::Inconclusive { why: words }
+        | EventKind::Unattributed { why: words, .. }
+        | EventKind::Struck { what: words, .. } => words.clone(),
         EventKind::RunEnded { .. } => "the run ends".to_owned(),
         EventKind::ReadDone { .. }
         | EventKind::WriteSent { .. }
         | EventKind::WriteApplied { .. }
         | EventKind::WriteRefused { .. }
-        | EventKind::KeyTouched { .. } => effect(what, &name, facts),
+        | EventKind::KeyTouched { .. }
+        | EventKind::KeySet { .. }
+        | EventKind::KeyGone { .. } => effect(what, &name, facts),
     })
 }
 
@@ -117,6 +121,28 @@ fn effect(what: &EventKind, name: &str, facts: &Facts<'_>) -> String {
             let (node, op) = (header.node(*node), if *op == KeyOp::Release { "deletes" } else { "changes" });
             format!("{name}'s call {} {op} the key of grant {} on {node}", by.0, held.0)
         }
+        EventKind::KeySet { node, grant, .. } => {
+            format!("{} has the key of call {} from now on", header.node(*node), grant.0)
+        }
+        EventKind::KeyGone { node, grant, how, .. } => {
+            format!(
+                "{} no longer has the key of call {}: it {}",
+                header.node(*node),
+                grant.0,
+                end_words(*how)
+            )
+        }
         _ => String::new(),
+    }
+}
+
+fn end_words(how: KeyEnd) -> &'static str {
+    match how {
+        KeyEnd::Expired => "has expired",
+        KeyEnd::Deleted => "was deleted",
+        KeyEnd::Overwritten => "was overwritten",
+        KeyEnd::Forgotten => "is forgotten",
+        KeyEnd::Flushed => "was flushed",
+        KeyEnd::Evicted => "was evicted",
     }
 }

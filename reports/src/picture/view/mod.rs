@@ -18,6 +18,7 @@ mod nodes;
 mod overlaps;
 
 pub use clocks::{ClockSeries, ClockStretch};
+use doublehold_diagnosis::keys_in;
 use doublehold_history::{History, LockId, Predicate, TrueNs, Verdicts};
 use doublehold_scenarios::detail::{Detail, HostClocks, Message};
 use doublehold_scenarios::scenario::{HostIndex, Role};
@@ -143,7 +144,7 @@ impl View {
 
     /// What there is to draw of a history: the clients' lanes, the double holds and the events.
     pub fn from_history(history: &History, verdicts: &Verdicts) -> View {
-        View::from_facts(&Facts::from_history(history, verdicts))
+        View::from_facts(&Facts::from_history(history, verdicts, &keys_in(history)))
     }
 
     /// What a history has, too: no claim, no messages and no clocks.

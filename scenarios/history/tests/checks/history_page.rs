@@ -66,6 +66,9 @@ fn one_of_each() -> Vec<EventKind> {
         EventKind::Inconclusive { why },
         EventKind::RunEnded { outcome: RunOutcome::Completed },
         EventKind::Abandoned { client, grant },
+        EventKind::KeySet { node, lock, grant },
+        EventKind::KeyGone { node, lock, grant, how: KeyEnd::Expired },
+        EventKind::Struck { what: String::new(), node: Some(node) },
     ]
 }
 
@@ -119,15 +122,18 @@ fn kinds_are_all_here() {
         EventKind::Inconclusive { .. } => 20,
         EventKind::RunEnded { .. } => 21,
         EventKind::Abandoned { .. } => 22,
+        EventKind::KeySet { .. } => 23,
+        EventKind::KeyGone { .. } => 24,
+        EventKind::Struck { .. } => 25,
     };
     let numbers: Vec<usize> = one_of_each().iter().map(number).collect();
-    assert_eq!(numbers, (0..23).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..26).collect::<Vec<_>>());
 }
 
 #[test]
 fn every_word_of_the_header_and_of_outcomes_is_explained() {
     let words: BTreeSet<&str> = PAGE.split('`').skip(1).step_by(2).collect();
-    let watched = Header { keys_watched: true, ..Header::new("", 0, &[], &[]) };
+    let watched = Header { keys_watched: true, error_ns: 1, ..Header::new("", 0, &[], &[]) };
     let Value::Object(header) = serde_json::to_value(watched).expect("JSON") else { panic!("an object") };
     let Value::Object(bounds) = header["bounds"].clone() else { panic!("an object") };
     let word = |value: Value| value.as_str().expect("a text").to_owned();
@@ -141,12 +147,21 @@ fn every_word_of_the_header_and_of_outcomes_is_explained() {
     ];
     let releases = [ReleaseOutcome::Released, ReleaseOutcome::NotOwner, ReleaseOutcome::Unknown];
     let ops = [KeyOp::Release, KeyOp::Extend];
+    let ends = [
+        KeyEnd::Expired,
+        KeyEnd::Deleted,
+        KeyEnd::Overwritten,
+        KeyEnd::Forgotten,
+        KeyEnd::Flushed,
+        KeyEnd::Evicted,
+    ];
     let clocks = [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot];
     let all = header
         .keys()
         .chain(bounds.keys())
         .cloned()
         .chain(outcomes.map(|it| word(serde_json::to_value(it).expect("JSON"))))
+        .chain(ends.map(|it| word(serde_json::to_value(it).expect("JSON"))))
         .chain(releases.map(|it| word(serde_json::to_value(it).expect("JSON"))))
         .chain(ops.map(|it| word(serde_json::to_value(it).expect("JSON"))))
         .chain(clocks.map(|it| word(serde_json::to_value(it).expect("JSON"))));

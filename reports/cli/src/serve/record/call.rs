@@ -31,11 +31,12 @@ struct Lease {
 /// All calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    last: u64,
+    count: u64,
     /// Those that are not over.
     open: BTreeMap<CallId, Call>,
     /// The leases of each grant, in the order in which they were told.
     leases: BTreeMap<CallId, (ClientId, Vec<Option<Lease>>)>,
+    last: BTreeMap<ClientId, Call>,
     last_granted: BTreeMap<ClientId, Call>,
 }
 
@@ -48,10 +49,13 @@ impl Calls {
         if let Some(pending) = self.asked_by(client).find(|call| call.lock == lock) {
             return Err(pending);
         }
-        self.last += 1;
-        let id = CallId(self.last);
-        self.open.insert(id, Call { id, client, lock, stage: Stage::Asked });
-        Ok(id)
+        // Whoever asks again has its answer to the release before.
+        self.open.retain(|_, call| (call.client, call.lock, call.stage) != (client, lock, Stage::Released));
+        self.count += 1;
+        let call = Call { id: CallId(self.count), client, lock, stage: Stage::Asked };
+        self.open.insert(call.id, call);
+        self.last.insert(client, call);
+        Ok(call.id)
     }
 
     /// It was granted, or extended, for so long.
@@ -94,6 +98,12 @@ impl Calls {
     fn at_stage(&self, client: ClientId, stage: Stage) -> impl Iterator<Item = Call> + use<> {
         let is_it = |call: &&Call| call.client == client && call.stage == stage;
         self.open.values().filter(is_it).copied().collect::<Vec<_>>().into_iter()
+    }
+
+    /// The calls that a command of a client may belong to: those that are not over, or else its last one.
+    pub(super) fn of_command(&self, client: ClientId) -> Vec<Call> {
+        let open: Vec<Call> = self.open.values().filter(|call| call.client == client).copied().collect();
+        if open.is_empty() { self.last.get(&client).copied().into_iter().collect() } else { open }
     }
 
     /// The grant that a client has, or had last.

@@ -8,7 +8,9 @@
 
 mod call;
 mod data;
+mod keys;
 mod probe;
+mod watch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,11 +18,14 @@ use std::time::{Duration, Instant};
 use call::{Call, Calls};
 use data::Data;
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, Reading, ReleaseOutcome,
-    RunOutcome, TrueNs,
+    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading,
+    ReleaseOutcome, RunOutcome, TrueNs,
 };
+use doublehold_sim_redis::core::KeyChange;
 use doublehold_text::suggest;
+use keys::{Changer, Keys};
 pub(super) use probe::probe;
+pub(super) use watch::KeyWatch;
 
 /// The name of a lock that nobody named.
 pub(super) const THE_LOCK: &str = "lock";
@@ -43,6 +48,7 @@ struct Book {
     locks: Vec<String>,
     calls: Calls,
     data: Data,
+    keys: Keys,
     events: Vec<(TrueNs, EventKind)>,
     doubts: Vec<String>,
 }
@@ -132,6 +138,41 @@ impl Record {
         }
     }
 
+    /// A fault struck: a sentence, and the node by its place among nodes.
+    pub(super) fn note_fault(&self, what: String, node: Option<usize>) {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        let node = node.and_then(|place| u32::try_from(place).ok()).map(NodeId);
+        book.push(at, EventKind::Struck { what, node });
+    }
+
+    /// A node changed a key, for a client or for itself.
+    fn note_key(&self, node: NodeId, client: Option<Option<&str>>, change: &KeyChange<'_>) {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        let Book { clients, calls, keys, .. } = &mut *book;
+        let known = |name: &str| clients.iter().position(|known| known == name);
+        let changer = match client {
+            Some(name) => match name.and_then(known).and_then(|place| u32::try_from(place).ok()) {
+                Some(place) => Changer::Client(ClientId(place)),
+                None => Changer::Somebody,
+            },
+            None => Changer::Node,
+        };
+        for event in keys.change(calls, node, changer, change) {
+            book.push(at, event);
+        }
+    }
+
+    /// A node's process has ended.
+    pub(super) fn note_end(&self, node: usize) {
+        let mut book = self.book();
+        let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
+        for event in book.keys.forget(NodeId(u32::try_from(node).unwrap_or(u32::MAX))) {
+            book.push(at, event);
+        }
+    }
+
     /// A probe took so long to this program and back.
     pub(super) fn note_round_trip(&self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -144,16 +185,16 @@ impl Record {
         *self.book() = Book { from_ns: self.now_ns(), ..Book::default() };
     }
 
-    /// Whether anybody told anything.
+    /// Whether nobody told anything.
     pub(super) fn is_empty(&self) -> bool {
-        self.book().events.is_empty()
+        self.book().clients.is_empty()
     }
 
-    /// The history so far, under a name. `doubts` are reasons for which nothing is to be said to hold.
-    pub(super) fn history(&self, name: &str, doubts: Vec<String>) -> History {
+    /// The history so far, under a name, with the names of the nodes. `doubts` are reasons for which nothing is to be said to hold.
+    pub(super) fn history(&self, name: &str, nodes: Vec<String>, doubts: Vec<String>) -> History {
         let book = self.book();
         let now = TrueNs(self.now_ns().saturating_sub(book.from_ns));
-        book.history(name, now, doubts)
+        book.history(Header { nodes, ..Header::new(name, 0, &[], &[]) }, now, doubts)
     }
 }
 
@@ -281,12 +322,12 @@ impl Book {
         })
     }
 
-    fn history(&self, name: &str, end: TrueNs, doubts: Vec<String>) -> History {
-        let mut header = Header::new(name, 0, &[], &[]);
+    fn history(&self, mut header: Header, end: TrueNs, doubts: Vec<String>) -> History {
         header.clients.clone_from(&self.clients);
         header.locks.clone_from(&self.locks);
         header.objects = self.data.names();
         header.error_ns = self.error_ns;
+        header.keys_watched = self.keys.is_any_seen();
         let mut history = History::with_capacity(header, self.events.len() + 2);
         for (at, event) in &self.events {
             history.push(*at, event.clone());
@@ -294,11 +335,38 @@ impl Book {
         for (at, client, grant) in self.calls.deadlines_passed_by(end) {
             history.push(at, EventKind::DeadlinePassed { client, grant });
         }
+        for event in self.events_without_keys() {
+            history.push(end, event);
+        }
         for why in self.doubts.iter().cloned().chain(doubts) {
             history.push(end, EventKind::Inconclusive { why });
         }
         history.push(end, EventKind::RunEnded { outcome: RunOutcome::Completed });
         history
+    }
+}
+
+impl Book {
+    /// The grants for which nobody saw a key, where anybody saw any.
+    fn events_without_keys(&self) -> impl Iterator<Item = EventKind> {
+        let unseen = self.events.iter().filter_map(|(_, event)| match event {
+            EventKind::Granted { client, grant, lock, .. }
+                if self.keys.is_any_seen() && !self.keys.is_seen(*grant) =>
+            {
+                Some((*client, *lock))
+            }
+            _ => None,
+        });
+        unseen.map(|(client, lock)| {
+            let client = usize::try_from(client.0).ok().and_then(|place| self.clients.get(place));
+            let client = client.map_or("somebody", String::as_str);
+            let why = format!(
+                "{client} was granted `{}`, and no connection of that name set a string meanwhile: name its connections by \
+                 CLIENT SETNAME or `DOUBLEHOLD IAM`",
+                self.lock_name(lock)
+            );
+            EventKind::Unattributed { node: None, lock, why }
+        })
     }
 }
 

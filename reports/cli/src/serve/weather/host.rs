@@ -34,7 +34,8 @@ pub(crate) struct Host {
     /// Its name in scenarios: `A`, `S1`.
     pub(crate) name: String,
     pub(crate) port: u16,
-    pub(crate) is_node: bool,
+    /// Its place among nodes; none for what is no node.
+    pub(crate) node: Option<usize>,
     pub(super) stop: Arc<Gate>,
     began: Instant,
     clocks: Mutex<Clocks>,
@@ -50,14 +51,14 @@ pub(crate) struct Host {
 impl Host {
     /// A host that is up, and the orders that its thread is to obey.
     pub(crate) fn new(
-        (name, port, is_node): (String, u16, bool),
+        (name, port, node): (String, u16, Option<usize>),
         began: Instant,
     ) -> (Host, mpsc::UnboundedReceiver<Order>) {
         let (orders, to_obey) = mpsc::unbounded_channel();
         let host = Host {
             name,
             port,
-            is_node,
+            node,
             stop: Arc::default(),
             began,
             clocks: Mutex::default(),
@@ -68,6 +69,11 @@ impl Host {
             orders,
         };
         (host, to_obey)
+    }
+
+    /// Whether it is a node, and not a Sentinel.
+    pub(crate) fn is_node(&self) -> bool {
+        self.node.is_some()
     }
 
     fn clocks(&self) -> MutexGuard<'_, Clocks> {

@@ -14,6 +14,9 @@ use crate::serve::control::Control;
 use crate::serve::first;
 use crate::serve::words::{self, WORD};
 
+/// So much of a request is shown: its command and its key, mostly.
+const SHOWN: usize = 40;
+
 impl Control {
     /// Decides what becomes of a request.
     pub(super) fn receive(
@@ -38,10 +41,11 @@ impl Control {
             return Received::Execute;
         }
         let Some(client) = control.links.client(from) else { return Received::Execute };
-        match control.strikes.strike(client.as_deref(), &host.name, request) {
-            Some(struck) => befall(struck, host, request),
-            None => Received::Execute,
-        }
+        let Some(struck) = control.strikes.strike(client.as_deref(), &host.name, request) else {
+            return Received::Execute;
+        };
+        control.record.note_fault(sentence(struck.blow, client.as_deref(), host, request), host.node);
+        befall(struck, host, request)
     }
 }
 
@@ -68,6 +72,18 @@ fn befall(struck: Struck, host: &Arc<Host>, request: &Args<'_>) -> Received {
             Received::Execute
         }
     }
+}
+
+fn sentence(blow: Blow, client: Option<&str>, host: &Host, request: &Args<'_>) -> String {
+    let words: Vec<_> = request.iter().map(String::from_utf8_lossy).collect();
+    let request: String = words.join(" ").chars().take(SHOWN).collect();
+    let (client, node) = (client.unwrap_or("somebody"), &host.name);
+    let what = match blow {
+        Blow::Hold(by) => format!("arrives {} late", doublehold_text::exact_duration(by)),
+        Blow::Drop => "is executed, and its reply is lost".to_owned(),
+        Blow::Repeat(after) => format!("is executed again {} later", doublehold_text::exact_duration(after)),
+    };
+    format!("{client}'s request to {node} {what}: `{request}`")
 }
 
 /// The same request, for another connection.

@@ -6,11 +6,13 @@
 //! | all words, with their arguments | `word` |
 //! | from arguments to a word, with refusals | `read` |
 //! | from a word to its reply | `obey` |
+//! | what the record says of a fault | `sentence` |
 //! | replies in RESP | `said` |
 
 mod obey;
 mod read;
 mod said;
+mod sentence;
 mod word;
 
 use std::future::{Future, ready};
@@ -37,6 +39,10 @@ pub(super) fn answer(
         Ok(word) => word,
         Err(problem) => return Box::pin(ready(Said::Error(problem).to_resp())),
     };
+    // A crash is written down before the node is gone, and what it forgets after it.
+    if let Some((what, node)) = sentence::of(&word) {
+        control.record.note_fault(what, node);
+    }
     match obey::at_once(control, from, word) {
         Ok(said) => Box::pin(ready(said.to_resp())),
         Err(word) => {

@@ -137,7 +137,7 @@ impl Arguments<'_> {
 
     fn promote(&mut self) -> Result<Word, String> {
         let host = self.node()?;
-        if self.control.hosts.iter().filter(|it| it.is_node).count() < 2 || !self.control.is_replicated() {
+        if self.control.hosts.iter().filter(|it| it.is_node()).count() < 2 || !self.control.is_replicated() {
             return Err("PROMOTE needs replicas: `doublehold serve --faults --replicas 2`".to_owned());
         }
         let mut tell = Vec::new();
@@ -146,7 +146,7 @@ impl Arguments<'_> {
                 tell.push(self.node()?);
             }
         } else {
-            tell.extend(self.control.hosts.iter().filter(|it| it.is_node && it.is_up()).cloned());
+            tell.extend(self.control.hosts.iter().filter(|it| it.is_node() && it.is_up()).cloned());
         }
         tell.retain(|it| it.name != host.name);
         Ok(Word::Promote { host, tell })
@@ -225,7 +225,7 @@ impl Arguments<'_> {
 
     fn node(&mut self) -> Result<Arc<Host>, String> {
         let host = self.host()?;
-        if host.is_node {
+        if host.is_node() {
             return Ok(host);
         }
         let (name, word) = (&host.name, self.usage.name);

@@ -1,0 +1,172 @@
+//! The keys of locks on nodes: which call's token each holds, and who changes it.
+//!
+//! A key is a lock's if a client set it, as a string, between asking for a lock and hearing what came of it, over a
+//! connection that it had named. Not followed: hashes, lists and counters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doublehold_history::{CallId, ClientId, EventKind, KeyEnd, KeyOp, LockId, NodeId};
+use doublehold_sim_redis::core::{KeyChange, Stored};
+
+use super::call::{Call, Calls};
+
+/// On whose behalf a node changed a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changer {
+    /// A client's that has told of a lock.
+    Client(ClientId),
+    /// A connection's that nobody has named, or a client's that has told nothing.
+    Somebody,
+    /// Its master's, its file's or its own.
+    Node,
+}
+
+type Place = (NodeId, usize, Vec<u8>);
+
+/// Whose token a key holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Holding {
+    grant: CallId,
+    lock: LockId,
+}
+
+/// All keys that are followed.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    held: BTreeMap<Place, Holding>,
+    /// Whose each token was, to know it again on a replica or from a file.
+    tokens: BTreeMap<Vec<u8>, Holding>,
+    /// Calls that have set a key somewhere.
+    seen: BTreeSet<CallId>,
+}
+
+impl Keys {
+    /// What is to be written down of a change.
+    pub(super) fn change(
+        &mut self,
+        calls: &Calls,
+        node: NodeId,
+        changer: Changer,
+        change: &KeyChange<'_>,
+    ) -> Vec<EventKind> {
+        let place = (node, change.database, change.key.to_vec());
+        let before = change.before.as_ref().and_then(Stored::as_string);
+        let after = change.after.as_ref().and_then(Stored::as_string);
+        match (self.held.get(&place).cloned(), after) {
+            (held, Some(token)) if before != after => {
+                let set_by = self.setter(calls, changer, token);
+                self.set(calls, place, held, set_by, changer, token)
+            }
+            (Some(held), Some(_)) => {
+                touched(calls, node, changer, &held, KeyOp::Extend).into_iter().collect()
+            }
+            (Some(held), None) => {
+                self.held.remove(&place);
+                let how = end_of(change.command);
+                let touched = (how == KeyEnd::Deleted)
+                    .then(|| touched(calls, node, changer, &held, KeyOp::Release))
+                    .flatten();
+                let Holding { grant, lock } = held;
+                touched.into_iter().chain([EventKind::KeyGone { node, lock, grant, how }]).collect()
+            }
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// The call whose token this is, if it is one's.
+    fn setter(&self, calls: &Calls, changer: Changer, token: &[u8]) -> Option<Holding> {
+        match changer {
+            Changer::Client(client) => {
+                let asked = calls.asked_by(client).collect::<Vec<_>>();
+                let [call] = asked.as_slice() else { return None };
+                Some(Holding { grant: call.id, lock: call.lock })
+            }
+            Changer::Node => self.tokens.get(token).cloned(),
+            Changer::Somebody => None,
+        }
+    }
+
+    fn set(
+        &mut self,
+        calls: &Calls,
+        place: Place,
+        held: Option<Holding>,
+        set_by: Option<Holding>,
+        changer: Changer,
+        token: &[u8],
+    ) -> Vec<EventKind> {
+        let node = place.0;
+        let mut events = Vec::new();
+        if let Some(held) = &held {
+            events.extend(touched(calls, node, changer, held, KeyOp::Extend));
+            let Holding { grant, lock } = *held;
+            events.push(EventKind::KeyGone { node, lock, grant, how: KeyEnd::Overwritten });
+            self.held.remove(&place);
+        }
+        if let Some(holding) = set_by {
+            let Holding { grant, lock } = holding;
+            events.push(EventKind::KeySet { node, lock, grant });
+            self.seen.insert(grant);
+            self.tokens.insert(token.to_vec(), holding.clone());
+            self.held.insert(place, holding);
+        }
+        events
+    }
+
+    /// A node's process has ended: it holds nothing, unless it loads it again.
+    pub(super) fn forget(&mut self, node: NodeId) -> Vec<EventKind> {
+        let gone = self.held.extract_if(.., |place, _| place.0 == node);
+        gone.map(|(_, Holding { grant, lock })| EventKind::KeyGone {
+            node,
+            lock,
+            grant,
+            how: KeyEnd::Forgotten,
+        })
+        .collect()
+    }
+
+    /// Whether any call has set a key. If none has, nobody has named connections, or the lock's key is no string.
+    pub(super) fn is_any_seen(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// Whether a call has set a key.
+    pub(super) fn is_seen(&self, call: CallId) -> bool {
+        self.seen.contains(&call)
+    }
+}
+
+/// A command has changed a key that holds a token: by which call?
+fn touched(calls: &Calls, node: NodeId, changer: Changer, held: &Holding, op: KeyOp) -> Option<EventKind> {
+    let unattributed =
+        |why: &str| EventKind::Unattributed { node: Some(node), lock: held.lock, why: why.to_owned() };
+    let client = match changer {
+        Changer::Client(client) => client,
+        Changer::Node => return None,
+        Changer::Somebody => {
+            return Some(unattributed(
+                "a connection without a name changed a lock's key: name it by CLIENT SETNAME or `DOUBLEHOLD IAM`",
+            ));
+        }
+    };
+    let candidates = calls.of_command(client);
+    let of_lock: Vec<Call> = candidates.iter().filter(|call| call.lock == held.lock).copied().collect();
+    Some(match (candidates.as_slice(), of_lock.as_slice()) {
+        ([call], _) | (_, [call]) => {
+            EventKind::KeyTouched { client, node, lock: held.lock, by: call.id, held: held.grant, op }
+        }
+        _ => unattributed(
+            "a client with several calls under way changed a lock's key: give each a client of its own",
+        ),
+    })
+}
+
+/// Why a key is gone, by the command that took it away.
+fn end_of(command: &str) -> KeyEnd {
+    match command {
+        "EXPIRED" => KeyEnd::Expired,
+        "EVICTED" => KeyEnd::Evicted,
+        "FLUSHALL" | "FLUSHDB" => KeyEnd::Flushed,
+        _ => KeyEnd::Deleted,
+    }
+}

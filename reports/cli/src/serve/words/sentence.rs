@@ -1,0 +1,39 @@
+//! Faults as sentences, for the record.
+
+use super::word::Word;
+
+/// What a word does, and to which node, by its place among nodes. Nothing of what is no fault, or strikes only later.
+pub(super) fn of(word: &Word) -> Option<(String, Option<usize>)> {
+    let exact = doublehold_text::exact_duration;
+    let (what, host) = match word {
+        Word::Clock { host, by_us } => {
+            let by = doublehold_text::signed_duration(by_us.saturating_mul(1_000));
+            (format!("{}'s clock is stepped by {by}", host.name), Some(host))
+        }
+        Word::Drift { host, ppm } => {
+            (format!("{}'s clocks run {ppm} ppm fast from now on", host.name), Some(host))
+        }
+        Word::Pause { host, duration } if duration.is_zero() => {
+            (format!("{} goes on", host.name), Some(host))
+        }
+        Word::Pause { host, duration } => {
+            (format!("{} is paused for {}", host.name, exact(*duration)), Some(host))
+        }
+        Word::Slow { host, by } => {
+            (format!("each command of {} takes {} longer from now on", host.name, exact(*by)), Some(host))
+        }
+        Word::Crash(host) => (format!("{} crashes", host.name), Some(host)),
+        Word::Restart(host) => (format!("{} starts again", host.name), Some(host)),
+        Word::Promote { host, .. } => (format!("{} is promoted", host.name), Some(host)),
+        Word::Flush(host) => (format!("{} is flushed", host.name), Some(host)),
+        Word::Evict { host, volatile_only: true } => {
+            (format!("{} evicts all keys that have a lifetime", host.name), Some(host))
+        }
+        Word::Evict { host, .. } => (format!("{} evicts all keys", host.name), Some(host)),
+        Word::Cut(pair) => (format!("the link between {pair} is cut"), None),
+        Word::Heal(Some(pair)) => (format!("the link between {pair} is healed"), None),
+        Word::Heal(None) => ("all cuts are healed".to_owned(), None),
+        _ => return None,
+    };
+    Some((what, host.and_then(|host| host.node)))
+}
