@@ -105,7 +105,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "is_not")]
     pub keys_watched: bool,
     /// How far an instant may be from the moment it stands for, in nanoseconds: 0 in a simulated run. Two claims that
-    /// share no more than this decide nothing.
+    /// share no more than this decide nothing, unless both last to the end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub error_ns: u64,
 }

@@ -43,8 +43,7 @@ pub fn wrong_release(history: &History) -> Verdict {
 }
 
 const UNWATCHED: &str = "nobody watched the keys of nodes: record `key_touched` whenever a release or an extension \
-                         changes a key, and say `\"keys_watched\":true` in the header; `doublehold serve --faults` \
-                         watches keys of clients that name their connections by CLIENT SETNAME";
+                         changes a key, and say `\"keys_watched\":true` in the header";
 
 /// Whether somebody watched nodes: the header says so, or, in a history older than that field, a key was seen.
 pub(crate) fn is_watched(history: &History) -> bool {

@@ -580,6 +580,26 @@ fn a_fault_that_never_fired_makes_holding_inconclusive() {
 }
 
 #[test]
+fn claims_that_share_less_than_the_error_of_the_instants_decide_nothing() {
+    let exact_to = |error_ns| {
+        let header = Header { error_ns, ..Header::new("recorded", 0, &["c1", "c2"], &["stock"]) };
+        Story(History::new(header)).granted(0, (C1, 1)).granted(5, (C2, 2))
+    };
+    let verdict = |story: Story| judge(&story.completes(99)).get(Predicate::P1).clone();
+    assert_eq!(verdict(exact_to(4_000_000).releases(9, (C1, 1))).as_str(), "violated", "they share 4 ms");
+    let doubt = verdict(exact_to(4_000_001).releases(9, (C1, 1)));
+    assert_eq!(
+        doubt.doubt(),
+        Some("two clients both held the lock for less than 4 ms, which is how exact the instants are")
+    );
+    assert_eq!(
+        verdict(exact_to(1_000_000_000)).as_str(),
+        "violated",
+        "both still hold when the history ends"
+    );
+}
+
+#[test]
 fn evidence_is_listed_up_to_a_limit_and_says_so() {
     // 500 clients hold at once: 124,750 pairs.
     let mut history = History::new(Header::new("crowd", 7, &[], &["stock"]));

@@ -12,6 +12,7 @@ mod keys;
 mod probe;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,8 @@ struct Book {
     data: Data,
     keys: Keys,
     events: Vec<(TrueNs, EventKind)>,
-    doubts: Vec<String>,
+    /// Clients whose last connection has ended, and that have told nothing since.
+    gone: BTreeMap<ClientId, TrueNs>,
 }
 
 /// What a client tells.
@@ -122,19 +124,13 @@ impl Record {
         Ok(())
     }
 
-    /// The last connection of a client has ended. If it was granted a lock and has told no end of it, nobody knows
-    /// whether it still believes in it.
+    /// The last connection of a client has ended. If it holds a lock and tells nothing more, it counts as dead from then
+    /// on, and as a doubt.
     pub(super) fn note_gone(&self, client: &str) {
         let mut book = self.book();
         let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
-        let Some(id) = book.clients.iter().position(|known| known == client) else { return };
-        let id = ClientId(u32::try_from(id).unwrap_or(u32::MAX));
-        if book.calls.held_by(id).next().is_some() {
-            let _ = book.tell(at, client, None, Told::Died);
-            book.doubts.push(format!(
-                "{client} closed its connections while it held the lock and said nothing: tell `DOUBLEHOLD RELEASES \
-                 {client}` before it gives the lock back, or `DOUBLEHOLD DIED {client}` if you killed it"
-            ));
+        if let Some(place) = book.clients.iter().position(|known| known == client) {
+            book.gone.insert(ClientId(u32::try_from(place).unwrap_or(u32::MAX)), at);
         }
     }
 
@@ -177,7 +173,10 @@ impl Record {
     pub(super) fn note_round_trip(&self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let mut book = self.book();
-        book.error_ns = book.error_ns.max(ns);
+        // What is slow before anybody tells anything, such as a machine that starts clients, makes no word late.
+        if !book.clients.is_empty() {
+            book.error_ns = book.error_ns.max(ns);
+        }
     }
 
     /// Begins a new record.
@@ -207,6 +206,7 @@ impl Book {
         }
         // Nobody gets a lane who has only told what cannot be.
         let id = ClientId(place_in(&self.clients, client));
+        self.gone.remove(&id);
         match told {
             Told::Asks => {
                 place_of(&mut self.clients, client);
@@ -288,6 +288,13 @@ impl Book {
         usize::try_from(lock.0).ok().and_then(|place| self.locks.get(place)).map_or(THE_LOCK, String::as_str)
     }
 
+    fn client_name(&self, client: ClientId) -> &str {
+        usize::try_from(client.0)
+            .ok()
+            .and_then(|place| self.clients.get(place))
+            .map_or("somebody", String::as_str)
+    }
+
     fn still_asks(&self, client: &str, lock: LockId) -> String {
         let lock = self.lock_name(lock);
         format!(
@@ -338,7 +345,17 @@ impl Book {
         for event in self.events_without_keys() {
             history.push(end, event);
         }
-        for why in self.doubts.iter().cloned().chain(doubts) {
+        let gone = self.gone.iter().filter(|(client, _)| self.calls.held_by(**client).next().is_some());
+        for (&client, &at) in gone {
+            history.push(at, EventKind::Died { client });
+            if self.anybody_acts_after(at) {
+                history.push(
+                    end,
+                    EventKind::Inconclusive { why: gone_without_a_word(self.client_name(client)) },
+                );
+            }
+        }
+        for why in doubts {
             history.push(end, EventKind::Inconclusive { why });
         }
         history.push(end, EventKind::RunEnded { outcome: RunOutcome::Completed });
@@ -347,6 +364,13 @@ impl Book {
 }
 
 impl Book {
+    /// Whether it may matter that nobody knows what somebody believes from this moment on.
+    fn anybody_acts_after(&self, moment: TrueNs) -> bool {
+        let acts =
+            |event: &EventKind| matches!(event, EventKind::Granted { .. } | EventKind::WriteApplied { .. });
+        self.events.iter().any(|(at, event)| *at > moment && acts(event))
+    }
+
     /// The grants for which nobody saw a key, where anybody saw any.
     fn events_without_keys(&self) -> impl Iterator<Item = EventKind> {
         let unseen = self.events.iter().filter_map(|(_, event)| match event {
@@ -358,8 +382,7 @@ impl Book {
             _ => None,
         });
         unseen.map(|(client, lock)| {
-            let client = usize::try_from(client.0).ok().and_then(|place| self.clients.get(place));
-            let client = client.map_or("somebody", String::as_str);
+            let client = self.client_name(client);
             let why = format!(
                 "{client} was granted `{}`, and no connection of that name set a string meanwhile: name its connections by \
                  CLIENT SETNAME or `DOUBLEHOLD IAM`",
@@ -368,6 +391,13 @@ impl Book {
             EventKind::Unattributed { node: None, lock, why }
         })
     }
+}
+
+fn gone_without_a_word(client: &str) -> String {
+    format!(
+        "{client} closed its connections while it held the lock and told nothing since: tell `DOUBLEHOLD RELEASES {client}` \
+         before it gives the lock back, or `DOUBLEHOLD DIED {client}` if you killed it"
+    )
 }
 
 /// The place of a name, or the place that it would get.

@@ -1,0 +1,16 @@
+"""redis-py's Lock on one node: its clock is set ahead by the lease, and c2 is granted the lock that c1 holds."""
+import sys, redis
+control = redis.Redis(port=7001, decode_responses=True)
+def tell(*words): return control.execute_command("DOUBLEHOLD", *words)
+
+def take(client):
+    lock = redis.Redis(port=7000, client_name=client).lock("stock", timeout=10, blocking_timeout=1)
+    tell("ASKS", client)
+    tell(*(["GRANTED", client, "10s"] if lock.acquire() else ["REFUSED", client]))
+    return lock
+
+tell("RESET")
+first = take("c1")
+if "control" not in sys.argv: tell("CLOCK", "A", "10001ms")
+second = take("c2")
+print(*tell("VERDICT"), sep="\n")
