@@ -261,3 +261,18 @@ fn the_random_key_is_any_key_and_the_same_one_in_the_same_run() {
     assert_eq!(draw(), drawn);
     assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 4, "{drawn:?}");
 }
+
+#[test]
+fn what_is_small_is_scanned_whole_and_in_the_order_in_which_it_is_kept() {
+    let mut node = Node::new();
+    let mut client = node.client();
+    for line in ["ZADD z 3 c 1 a 2 b", "SADD n 10 9 -5", "HSET h c 1 a 2"] {
+        node.ask(&mut client, &words(line));
+    }
+    let table = [
+        ("ZSCAN z 7 COUNT 1", "*2|$1|0|*6|$1|a|$1|1|$1|b|$1|2|$1|c|$1|3|"),
+        ("SSCAN n 7 COUNT 1", "*2|$1|0|*3|$2|-5|$1|9|$2|10|"),
+        ("HSCAN h 7 COUNT 1", "*2|$1|0|*4|$1|c|$1|1|$1|a|$1|2|"),
+    ];
+    check(&mut node, &mut client, &table);
+}

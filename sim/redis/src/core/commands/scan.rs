@@ -1,6 +1,6 @@
 //! SCAN and its like for hashes, sets and sorted sets: rounds through all there is, some of it a call.
-
-use std::collections::BTreeMap;
+//!
+//! What is so small that Redis keeps it as a list comes whole, and in the order of that list.
 
 use super::{integer_or_reply, pattern};
 use crate::core::context::{Context, LOOK_BYTES, c_string};
@@ -90,7 +90,7 @@ pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     Next::Reply
 }
 
-/// SSCAN key cursor [MATCH pattern] [COUNT count]: a set of numbers comes whole, as in Redis.
+/// SSCAN key cursor [MATCH pattern] [COUNT count]: a set of numbers comes whole, lowest first.
 pub(crate) fn sscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let whole = |set: &Set| match set {
         Set::Integers(_) => true,
@@ -101,7 +101,7 @@ pub(crate) fn sscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     })
 }
 
-/// ZSCAN key cursor [MATCH pattern] [COUNT count]: a small sorted set comes whole.
+/// ZSCAN key cursor [MATCH pattern] [COUNT count]: a small sorted set comes whole, lowest score first.
 pub(crate) fn zscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     scan_names(ctx, args, out, |set: &SortedSet| {
         let members = set.iter().map(|(member, score)| (member.to_vec(), Some(double::text(score))));
@@ -110,7 +110,7 @@ pub(crate) fn zscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 }
 
 /// Names with what is shown behind each, and whether they come in one call.
-type Shown = (BTreeMap<Vec<u8>, Option<Vec<u8>>>, bool);
+type Shown = (Vec<(Vec<u8>, Option<Vec<u8>>)>, bool);
 
 fn scan_names<T: Container>(
     ctx: &mut Context<'_>,
@@ -132,14 +132,22 @@ fn scan_names<T: Container>(
         }
     };
     let Some(options) = options_or_reply(args, 3, false, out) else { return Next::Reply };
-    let mut work = names.keys().map(|name| looking_at(name)).sum();
-    let order = ScanOrder::from_names(names.keys().map(Vec::as_slice));
-    let (page, next) =
-        order.page(if is_whole { 0 } else { cursor }, if is_whole { usize::MAX } else { options.count });
+    let mut work = names.iter().map(|(name, _)| looking_at(name)).sum();
+    let (order, mut by_name);
+    let (page, next): (Vec<_>, _) = if is_whole {
+        (names.iter().collect(), 0)
+    } else {
+        by_name = names;
+        by_name.sort_unstable();
+        order = ScanOrder::from_names(by_name.iter().map(|(name, _)| name.as_slice()));
+        let (page, next) = order.page(cursor, options.count);
+        let find = |name| by_name.binary_search_by(|(other, _)| other.as_slice().cmp(name)).ok();
+        (page.into_iter().filter_map(find).map(|place| &by_name[place]).collect(), next)
+    };
     let mut items: Vec<&[u8]> = Vec::new();
-    for name in page.into_iter().filter(|name| options.wants(name, &mut work)) {
+    for (name, value) in page.into_iter().filter(|(name, _)| options.wants(name, &mut work)) {
         items.push(name);
-        items.extend(names.get(name).and_then(Option::as_deref));
+        items.extend(value.as_deref());
     }
     reply_page(next, items, out);
     ctx.charge_work(work);
