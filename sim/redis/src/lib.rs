@@ -9,17 +9,17 @@
 //!
 //! # What is not there
 //!
-//! Not modelled: streams, cluster, modules, functions, ACLs. These commands of Redis
+//! Not modelled: consumer groups of streams, cluster, modules, functions, ACLs. These commands of Redis
 //! 7.0 answer `ERR unknown command`, as a Redis built without them would:
 //!
 //! | about | commands |
 //! |---|---|
 //! | strings | `LCS` |
 //! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` |
-//! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
+//! | streams | `XACK` `XAUTOCLAIM` `XCLAIM` `XGROUP` `XINFO` `XPENDING` `XREADGROUP` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
-//! | keys | `DUMP` `MIGRATE` `RESTORE` `SORT` `SORT_RO` |
+//! | keys | `DUMP` `MIGRATE` `RESTORE` |
 //! | scripts, functions | `FCALL` `FCALL_RO` |
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `LASTSAVE` `LATENCY` `LOLWUT` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` |
 //! | subcommands | `FUNCTION DELETE` `FUNCTION DUMP` `FUNCTION KILL` `FUNCTION LOAD` `FUNCTION RESTORE` `FUNCTION STATS` `MEMORY DOCTOR` `MEMORY MALLOC-STATS` `MEMORY PURGE` `MEMORY STATS` `SCRIPT DEBUG` |

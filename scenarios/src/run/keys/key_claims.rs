@@ -63,7 +63,7 @@ pub(in crate::run) fn claims<'a>(
         Some(StoredValue::SortedSet(scores)) => {
             scores.iter().map(|(name, _)| (value(name), [].as_slice())).collect()
         }
-        Some(StoredValue::List(_)) => BTreeMap::new(),
+        Some(StoredValue::List(_) | StoredValue::Stream(_)) => BTreeMap::new(),
     }
 }
 

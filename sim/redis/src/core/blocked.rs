@@ -1,7 +1,7 @@
 //! Clients that wait for a key: who they are, what they get, and in which order.
 //!
-//! A key that appears is noted, and when the command, transaction or script that made it is done, those who wait for it
-//! are served, first come, first served. What one gets is taken by a command of its own, with a unit of its own in the
+//! A key that appears is noted, or a stream that gets an entry, and when the command, transaction or script that did it
+//! is done, those who wait for it are served, first come, first served. What one gets is taken by a command of its own, with a unit of its own in the
 //! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
 //! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
 //!
@@ -67,7 +67,7 @@ impl Core {
         let (mut own, spec, request) =
             (std::mem::take(&mut waiter.session), waiter.spec, waiter.request.clone());
         let mut ctx = Context { core: &mut *self, session: &mut own, now, spec };
-        let is_fit = ctx.lookup(key).map(|value| request.is_for(value));
+        let is_fit = ctx.peek_value(key).map(|value| request.is_for(key, value));
         let mut out = Vec::new();
         if is_fit == Some(true) {
             request.serve(&mut ctx, key, &mut out);

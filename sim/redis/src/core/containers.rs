@@ -1,7 +1,8 @@
-//! How commands read and change lists, sets and sorted sets: expiry, watchers, the observer and who waits for the key.
+//! How commands read and change lists, sets, sorted sets and streams: expiry, watchers, the observer and who waits for
+//! the key.
 
 use super::context::Context;
-use super::keyspace::Entry;
+use super::keyspace::{Entry, Value};
 use super::observer::Stored;
 use super::state::Class;
 use super::values::Container;
@@ -13,6 +14,22 @@ impl Context<'_> {
             None => Ok(None),
             Some(value) => T::downcast(value).map(Some).ok_or(()),
         }
+    }
+
+    /// What is at `key`, if its time is not up: looked at by the way, which is no read that is counted or told.
+    pub(crate) fn peek<T: Container>(&mut self, key: &[u8]) -> Result<Option<&T>, ()> {
+        match self.peek_value(key) {
+            None => Ok(None),
+            Some(value) => T::downcast(value).map(Some).ok_or(()),
+        }
+    }
+
+    /// The same of any type.
+    pub(crate) fn peek_value(&mut self, key: &[u8]) -> Option<&Value> {
+        if self.expire_if_needed(key) {
+            return None;
+        }
+        self.core.databases[self.session.db].get(key).map(|entry| &entry.value)
     }
 
     /// Runs `change` on what is at `key`, made if need be, and tells watchers and the observer if it says that it has
@@ -36,7 +53,7 @@ impl Context<'_> {
         let old_size = database.get(key).map_or(0, |entry| entry.value.size());
         let Some(container) = database.value_mut(key).and_then(T::downcast_mut) else { return Err(()) };
         let changes = change(container);
-        let is_empty = container.len() == 0;
+        let is_empty = container.len() == 0 && !T::STAYS;
         database.value_changed(key, old_size);
         let gone = if is_empty { database.remove(key) } else { None };
         if changes > 0 && (was_there || gone.is_none()) {

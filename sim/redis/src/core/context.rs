@@ -104,6 +104,16 @@ impl Context<'_> {
         self.string(key)
     }
 
+    /// The value at `key` for a command that may also write, as one that only reads looks at it.
+    pub(crate) fn lookup_to_read(&mut self, key: &[u8]) -> Option<&Value> {
+        let is_expired = self.expire_if_needed(key);
+        self.note_read(key, is_expired);
+        if is_expired {
+            return None;
+        }
+        self.core.databases[self.session.db].get(key).map(|entry| &entry.value)
+    }
+
     pub(crate) fn exists(&mut self, key: &[u8]) -> bool {
         self.lookup_entry(key).is_some()
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::scan_order::ScanOrder;
-use super::values::{List, Set, SortedSet};
+use super::values::{List, Set, SortedSet, Stream};
 
 /// Redis keeps a hash as a list (insertion order) up to this many fields …
 const LIST_MAX_FIELDS: usize = 512;
@@ -25,6 +25,8 @@ pub(crate) enum Value {
     List(List),
     Set(Set),
     SortedSet(SortedSet),
+    /// In a box: few keys have one, and every entry has room for the largest value.
+    Stream(Box<Stream>),
 }
 
 impl Value {
@@ -36,6 +38,7 @@ impl Value {
             Value::List(_) => "list",
             Value::Set(_) => "set",
             Value::SortedSet(_) => "zset",
+            Value::Stream(_) => "stream",
         }
     }
 
@@ -47,6 +50,7 @@ impl Value {
             Value::List(list) => list.size(),
             Value::Set(set) => set.size(),
             Value::SortedSet(set) => set.size(),
+            Value::Stream(stream) => stream.size(),
         }
     }
 

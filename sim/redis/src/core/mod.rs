@@ -56,9 +56,10 @@ pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
 pub use settings::KeptSettings;
 pub use state::{KeyEvents, Unblocked};
-pub use stored::{Elements, Members, Scores};
+pub use stored::{Elements, Entries, Members, Scores, StreamEntry};
 pub use stream::StreamError;
 pub use time::WallMicros;
+pub use values::EntryId;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -10,7 +10,7 @@
 //! reply. Not modelled: that an event of a key which a command finds expired, or does not find, can stand in the middle
 //! of the array with which the command answers; it stands before it here.
 //!
-//! Also not modelled: the classes of modules and streams. They can be set and nothing is told of them.
+//! Also not modelled: the class of modules. It can be set and nothing is told of it.
 //!
 //! Decision: "The `expired` event comes when the key is deleted" (docs/decisions/redis.md).
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::StoppedScript;
 use super::keyspace::{Entry, Hash, Value};
-use super::stored::{Elements, Members, Scores};
+use super::stored::{Elements, Entries, Members, Scores};
 
 /// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,6 +99,8 @@ pub enum StoredValue<'a> {
     Set(Members<'a>),
     /// A sorted set.
     SortedSet(Scores<'a>),
+    /// A stream.
+    Stream(Entries<'a>),
 }
 
 /// A field's name and value.
@@ -130,6 +132,7 @@ impl<'a> Stored<'a> {
             Value::List(list) => StoredValue::List(Elements(list)),
             Value::Set(set) => StoredValue::Set(Members(set)),
             Value::SortedSet(set) => StoredValue::SortedSet(Scores(set)),
+            Value::Stream(stream) => StoredValue::Stream(Entries(stream)),
         };
         Stored { value, expires_at_ms }
     }

@@ -1,9 +1,9 @@
-//! Lists, sets and sorted sets as an observer sees them: to be looked at, not to be changed.
+//! Lists, sets, sorted sets and streams as an observer sees them: to be looked at, not to be changed.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use super::values::{List, Set, SortedSet};
+use super::values::{EntryId, List, Set, SortedSet, Stream};
 
 /// A list's elements, in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,32 @@ impl<'a> Scores<'a> {
     }
 }
 
+/// A stream's entries, in order of their ids.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Entries<'a>(pub(crate) &'a Stream);
+
+/// One entry of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamEntry<'a> {
+    /// Its id.
+    pub id: EntryId,
+    /// Names and values, in the order in which they came. A name may come twice.
+    pub pairs: &'a [(Vec<u8>, Vec<u8>)],
+}
+
+impl<'a> Entries<'a> {
+    /// The highest id that the stream ever had.
+    pub fn last_id(&self) -> EntryId {
+        self.0.last_id()
+    }
+
+    /// The entries, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = StreamEntry<'a>> + use<'a> {
+        let stream = self.0;
+        stream.range(EntryId::ZERO, EntryId::MAX).map(|(id, pairs)| StreamEntry { id, pairs })
+    }
+}
+
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
@@ -65,5 +91,15 @@ impl fmt::Debug for Members<'_> {
 impl fmt::Debug for Scores<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter().map(|(member, score)| (text(member), score))).finish()
+    }
+}
+
+impl fmt::Debug for Entries<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.iter().map(|StreamEntry { id, pairs }| {
+            let pairs = pairs.iter().map(|(name, value)| (text(name), text(value)));
+            (id.to_string(), pairs.collect::<Vec<_>>())
+        });
+        f.debug_map().entries(shown).finish()
     }
 }

@@ -53,6 +53,13 @@ fn held(stored: Stored<'_>) -> Held {
         StoredValue::SortedSet(scores) => {
             scores.iter().map(|(name, score)| (Some(text(name)), score.to_string())).collect()
         }
+        StoredValue::Stream(entries) => {
+            let pair = |(name, value): &(Vec<u8>, Vec<u8>)| (text(name), text(value));
+            let pairs =
+                |pairs: &[(Vec<u8>, Vec<u8>)]| format!("{:?}", pairs.iter().map(pair).collect::<Vec<_>>());
+            let last = std::iter::once((None, entries.last_id().to_string()));
+            entries.iter().map(|entry| (Some(entry.id.to_string()), pairs(entry.pairs))).chain(last).collect()
+        }
     };
     (fields, stored.expires_at_ms)
 }
@@ -90,6 +97,17 @@ fn keyspace(node: &Node) -> Keyspace {
                 let scores = args[2..].chunks(2).map(|pair| (Some(pair[1].clone()), pair[0].clone()));
                 keys.insert((database, args[1].clone()), (scores.collect(), None));
             }
+            "XADD" if args[2] != "MAXLEN" => {
+                let (entries, _) = keys.entry((database, args[1].clone())).or_default();
+                let pairs: Vec<_> =
+                    args[3..].chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+                entries.insert(Some(args[2].clone()), format!("{pairs:?}"));
+            }
+            "XADD" => drop(keys.insert((database, args[1].clone()), Default::default())),
+            "XSETID" => {
+                let (entries, _) = keys.get_mut(&(database, args[1].clone())).unwrap();
+                entries.insert(None, args[2].clone());
+            }
             "PEXPIREAT" => {
                 keys.get_mut(&(database, args[1].clone())).unwrap().1 = Some(args[2].parse().unwrap())
             }
@@ -100,7 +118,7 @@ fn keyspace(node: &Node) -> Keyspace {
 }
 
 /// Calls of every command that may write. `s` and `t` are mostly strings, `h` and `i` hashes, `n` numbers, `l` and `m`
-/// lists, `u` and `v` sets, `z` and `y` sorted sets.
+/// lists, `u` and `v` sets, `z` and `y` sorted sets, `x` and `w` streams.
 const CALLS: &[&str] = &[
     "APPEND s x",
     "APPEND none x",
@@ -228,6 +246,20 @@ const CALLS: &[&str] = &[
     "ZDIFFSTORE s 1 z",
     "PEXPIRE z 5",
     "RENAME z y",
+    "XADD x * a 1 b 2",
+    "XADD x MAXLEN ~ 3 * a 1",
+    "XADD none NOMKSTREAM * a 1",
+    "XADD w MAXLEN 0 * a 1",
+    "XADD h * a 1",
+    "XDEL x 1-1 9",
+    "XTRIM x MAXLEN 1",
+    "XTRIM x MINID ~ 2",
+    "XSETID x 99999999",
+    "PEXPIRE x 5",
+    "RENAME x w",
+    "COPY w x REPLACE",
+    "SORT l ALPHA DESC STORE m",
+    "SORT none STORE s",
     // Each finds something in what is there at first; where it does not, it waits for what the next calls bring.
     "BLPOP l 1",
     "BRPOP l m 1",
@@ -313,6 +345,8 @@ fn is_told_of(call: &str) -> bool {
         "RPUSH l a b c",
         "SADD u a b 3",
         "ZADD z 1 a 2 b",
+        "XADD x 1-1 a 1",
+        "XADD x 2-1 a 1 b 2",
     ] {
         node.ask(&mut client, &words(set_up));
     }

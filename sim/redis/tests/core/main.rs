@@ -20,6 +20,7 @@ mod script_limits;
 mod script_safety;
 mod scripts;
 mod stream;
+mod streams;
 mod support;
 mod tracking;
 mod transactions;

@@ -90,6 +90,7 @@ pub(crate) fn change_text(change: &KeyChange<'_>) -> String {
         Some(StoredValue::List(elements)) => format!("{elements:?}"),
         Some(StoredValue::Set(members)) => format!("{members:?}"),
         Some(StoredValue::SortedSet(scores)) => format!("{scores:?}"),
+        Some(StoredValue::Stream(entries)) => format!("{entries:?}"),
     };
     let until = after.and_then(|after| after.expires_at_ms);
     let until = until.map_or("ever".to_owned(), |ms| ms.to_string());

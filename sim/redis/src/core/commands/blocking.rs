@@ -1,4 +1,5 @@
-//! What takes from a list or a sorted set, or waits until somebody adds to it: BLPOP and its kin.
+//! What takes from a list or a sorted set, or waits until somebody adds to it: BLPOP and its kin. Who waits for a
+//! stream (XREAD) is served here too.
 //!
 //! Goes to replicas and files as what it took. A time limit is on the wall clock, as Redis': a clock that is stepped
 //! forward ends waits early. It is met to the millisecond; an idle Redis looks every 100 ms only.
@@ -6,6 +7,7 @@
 use super::integer_or_reply;
 use super::lists::{self, pop_name};
 use super::sorted_sets;
+use super::streams::serve_reader;
 use crate::core::context::Context;
 use crate::core::state::{BlockedRequest, Class, Unblocked};
 use crate::core::values::{End, Extreme, List};
@@ -51,6 +53,10 @@ impl BlockedRequest {
                     reply::double(out, ctx.protocol(), score);
                 }
                 ctx.notify_if_gone(key, out);
+            }
+            BlockedRequest::Entries { count, .. } => {
+                let after = self.last_seen(key).unwrap_or_default();
+                serve_reader(ctx, key, (after, *count), out);
             }
             BlockedRequest::Replicas { .. } | BlockedRequest::Files { .. } => {}
         }
@@ -137,7 +143,7 @@ fn take_or_wait(
 ) -> Next {
     let Some(timeout_ms) = timeout_or_reply(timeout, out) else { return Next::Reply };
     for key in keys {
-        match ctx.lookup(key).map(|value| request.is_for(value)) {
+        match ctx.lookup(key).map(|value| request.is_for(key, value)) {
             None => continue,
             Some(false) => reply::error(out, errors::WRONG_TYPE),
             Some(true) => request.serve(ctx, key, out),

@@ -3,7 +3,7 @@
 //! A table of its own, which `table.rs` puts in among its own rows, because one file would be too long.
 
 use super::table::{command, container, subcommand};
-use super::{blocking, lists, object, random_fields, scan, sets, sorted_sets};
+use super::{blocking, lists, object, random_fields, scan, sets, sorted_sets, streams};
 use crate::core::command::{
     BLOCKING, CommandSpec, DENY_OOM, FAST, LOADING_OK, MOVABLE_KEYS, NO_SCRIPT, READ_ONLY, STALE_OK, WRITE,
 };
@@ -54,6 +54,14 @@ pub(super) const CONTAINERS: &[CommandSpec] = &[
     command("SSCAN", "sscan", -3, READ_ONLY, scan::sscan),
     command("SUNION", "sunion", -2, READ_ONLY, sets::sunion),
     command("SUNIONSTORE", "sunionstore", -3, WRITE | DENY_OOM, sets::sunionstore),
+    command("XADD", "xadd", -5, WRITE | DENY_OOM | FAST, streams::xadd),
+    command("XDEL", "xdel", -3, WRITE | FAST, streams::xdel),
+    command("XLEN", "xlen", 2, READ_ONLY | FAST, streams::xlen),
+    command("XRANGE", "xrange", -4, READ_ONLY, streams::xrange),
+    command("XREAD", "xread", -4, READ_ONLY | BLOCKING | MOVABLE_KEYS, streams::xread),
+    command("XREVRANGE", "xrevrange", -4, READ_ONLY, streams::xrevrange),
+    command("XSETID", "xsetid", -3, WRITE | DENY_OOM | FAST, streams::xsetid),
+    command("XTRIM", "xtrim", -4, WRITE, streams::xtrim),
     command("ZADD", "zadd", -4, WRITE | DENY_OOM | FAST, sorted_sets::zadd),
     command("ZCARD", "zcard", 2, READ_ONLY | FAST, sorted_sets::zcard),
     command("ZCOUNT", "zcount", 4, READ_ONLY | FAST, sorted_sets::zcount),

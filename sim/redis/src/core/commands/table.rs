@@ -7,7 +7,7 @@ use super::cluster::CLUSTER;
 use super::container_table::CONTAINERS;
 use super::{
     cluster, connection, expiry, failover, functions, hashes, help, introspection, keys, memory, monitor,
-    pubsub, rename, replication, scan, scripting, server, strings, swap, transactions,
+    pubsub, rename, replication, scan, scripting, server, sort, strings, swap, transactions,
 };
 use crate::core::Version;
 use crate::core::command::{
@@ -291,6 +291,8 @@ const OTHERS: &[CommandSpec] = &[
         server::shutdown,
     ),
     command("SLAVEOF", "slaveof", 3, ADMIN | NO_SCRIPT | STALE_OK | NO_ASYNC_LOADING, replication::replicaof),
+    command("SORT", "sort", -2, WRITE | DENY_OOM | MOVABLE_KEYS, sort::sort),
+    command("SORT_RO", "sort_ro", -2, READ_ONLY | MOVABLE_KEYS, sort::sort_ro),
     command("SPUBLISH", "spublish", 3, TELLS, pubsub::spublish),
     command("SSUBSCRIBE", "ssubscribe", -2, LISTENS, pubsub::ssubscribe),
     command("STRLEN", "strlen", 2, READ_ONLY | FAST, strings::strlen),

@@ -1,6 +1,21 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about keys of any type.
 
-use super::{Section, all, doc, integer, key, one, one_of, pattern, string, token, unix_time};
+use super::{
+    Argument, Section, all, block, doc, integer, key, key_pattern, one, one_of, pattern, string, token,
+    unix_time, unknown,
+};
+
+/// SORT's categories: those of what it sorts, and that it may take long.
+const SORTS: &[&str] = &["set", "sortedset", "list", "dangerous"];
+static SORT: &[Argument] = &[
+    key("key", 0),
+    key_pattern("pattern", 1).with_token("BY").optional(),
+    block("offset_count", &[integer("offset"), integer("count")]).with_token("LIMIT").optional(),
+    key_pattern("pattern", 1).with_token("GET").optional().multiple_with_token(),
+    one_of("order", &[token("asc", "ASC"), token("desc", "DESC")]).optional(),
+    token("sorting", "ALPHA").optional(),
+    key("destination", 2).with_token("STORE").optional(),
+];
 
 pub(super) static GENERIC: Section = Section {
     group: "generic",
@@ -144,6 +159,24 @@ pub(super) static GENERIC: Section = Section {
             integer("count").with_token("COUNT").optional(),
             string("type").with_token("TYPE").with_version("6.0.0").optional(),
         ]),
+        doc(
+            "sort",
+            "1.0.0",
+            "Puts the elements of a list, set or sorted set in an order",
+            "O(N*log(N)), N being the number of elements",
+        )
+        .categories(SORTS)
+        .keys(&[one(1, "RO access"), unknown(None, "RO access"), unknown(Some("STORE"), "OW update")])
+        .takes(SORT),
+        doc(
+            "sort_ro",
+            "7.0.0",
+            "Puts the elements of a list, set or sorted set in an order and stores nothing",
+            "O(N*log(N)), N being the number of elements",
+        )
+        .categories(SORTS)
+        .keys(&[one(1, "RO access"), unknown(None, "RO access")])
+        .takes(SORT.split_at(6).0),
         doc("touch", "3.2.1", "Counts how many of the keys exist", "O(N), N being the number of keys")
             .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
             .keys(&[all(1, 1, "RO")])

@@ -21,7 +21,31 @@ pub(crate) fn keys_among<'a>(words: &[&'a [u8]], keys: &Keys) -> Option<Vec<&'a 
             let first = keys.begin + 1;
             Some(words.get(first..first.checked_add(count)?)?.to_vec())
         }
+        Find::HalfBehind(word) => {
+            let place = words.iter().position(|other| other.eq_ignore_ascii_case(word.as_bytes()))?;
+            let rest = words.get(place + 1..)?;
+            Some(rest[..rest.len() / 2].to_vec())
+        }
+        Find::Unknown { behind } => {
+            Some(behind.and_then(|word| stored_at(words, word)).into_iter().collect())
+        }
     }
+}
+
+/// What the last such word among SORT's options stands before. Options have arguments, which may be called so.
+fn stored_at<'a>(words: &[&'a [u8]], word: &str) -> Option<&'a [u8]> {
+    let (mut index, mut found) = (2, None);
+    while let Some(option) = words.get(index) {
+        index += match option.to_ascii_uppercase().as_slice() {
+            b"LIMIT" => 3,
+            b"GET" | b"BY" => 2,
+            option => {
+                found = words.get(index + 1).filter(|_| option == word.as_bytes()).or(found);
+                1
+            }
+        };
+    }
+    found.copied()
 }
 
 /// C's `atoi`: as far as it is a number, cut to 32 bits.

@@ -16,6 +16,7 @@ mod scripting;
 mod server;
 mod sets;
 mod sorted_sets;
+mod streams;
 mod strings;
 mod transactions;
 
@@ -65,6 +66,10 @@ pub(crate) enum Find {
     AllButLast,
     /// The argument they begin at says how many follow it.
     Counted,
+    /// The first half of what follows this word, wherever it is from where they begin.
+    HalfBehind(&'static str),
+    /// Nobody is told where: only the values say, or the last argument behind this word is it.
+    Unknown { behind: Option<&'static str> },
 }
 
 /// One argument, or a choice or group of some.
@@ -92,6 +97,8 @@ pub(crate) enum Kind {
     Token,
     /// One of the command's [`Doc::keys`], by its number.
     Key(usize),
+    /// A pattern of such keys.
+    KeyPattern(usize),
     OneOf(&'static [Argument]),
     Block(&'static [Argument]),
 }
@@ -103,6 +110,7 @@ static SECTIONS: &[&Section] = &[
     &lists::LISTS,
     &sets::SETS,
     &sorted_sets::SORTED_SETS,
+    &streams::STREAMS,
     &generic::GENERIC,
     &connection::CONNECTION,
     &pubsub::PUBSUB,
@@ -182,6 +190,14 @@ const fn counted_keys(begin: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::Counted }
 }
 
+const fn half_behind(word: &'static str, flags: &'static str) -> Keys {
+    Keys { flags, begin: 1, find: Find::HalfBehind(word) }
+}
+
+const fn unknown(behind: Option<&'static str>, flags: &'static str) -> Keys {
+    Keys { flags, begin: 0, find: Find::Unknown { behind } }
+}
+
 const fn argument(name: &'static str, kind: Kind) -> Argument {
     Argument {
         name,
@@ -221,6 +237,10 @@ const fn token(name: &'static str, word: &'static str) -> Argument {
 
 const fn key(name: &'static str, number: usize) -> Argument {
     argument(name, Kind::Key(number))
+}
+
+const fn key_pattern(name: &'static str, number: usize) -> Argument {
+    argument(name, Kind::KeyPattern(number))
 }
 
 const fn one_of(name: &'static str, choices: &'static [Argument]) -> Argument {
@@ -282,7 +302,9 @@ mod tests {
         fn check(doc: &Doc, arguments: &[Argument]) {
             for argument in arguments {
                 match argument.kind {
-                    Kind::Key(number) => assert!(number < doc.keys.len(), "{}", doc.full_name),
+                    Kind::Key(number) | Kind::KeyPattern(number) => {
+                        assert!(number < doc.keys.len(), "{}", doc.full_name);
+                    }
                     Kind::OneOf(parts) | Kind::Block(parts) => check(doc, parts),
                     _ => {}
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::core::Session;
 use crate::core::command::CommandSpec;
 use crate::core::keyspace::Value;
-use crate::core::values::{End, Extreme};
+use crate::core::values::{End, EntryId, Extreme};
 
 /// Why a client waits no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub(crate) enum BlockedRequest {
     Move { ends: (End, End), destination: Vec<u8>, is_rpoplpush: bool },
     /// One member of a sorted set, or up to so many.
     Members { from: Extreme, count: Option<usize> },
+    /// Entries of streams with ids behind these, up to so many.
+    Entries { after: Vec<(Vec<u8>, EntryId)>, count: usize },
     /// Replicas that have acknowledged the stream up to here: WAIT. The node's links know when they have.
     Replicas { offset: u64 },
     /// The same of files: WAITAOF.
@@ -84,12 +86,23 @@ pub(crate) enum BlockedRequest {
 }
 
 impl BlockedRequest {
-    /// Whether a value of this type can fulfil it.
-    pub(crate) fn is_for(&self, value: &Value) -> bool {
+    /// Whether the value of this key can fulfil it.
+    pub(crate) fn is_for(&self, key: &[u8], value: &Value) -> bool {
         match self {
             BlockedRequest::Elements { .. } | BlockedRequest::Move { .. } => matches!(value, Value::List(_)),
             BlockedRequest::Members { .. } => matches!(value, Value::SortedSet(_)),
+            // An entry that has come and gone again wakes its reader too.
+            BlockedRequest::Entries { .. } => match value {
+                Value::Stream(stream) => self.last_seen(key).is_some_and(|id| stream.last_id() > id),
+                _ => false,
+            },
             BlockedRequest::Replicas { .. } | BlockedRequest::Files { .. } => false,
         }
+    }
+
+    /// The id behind which a reader of this stream goes on.
+    pub(crate) fn last_seen(&self, key: &[u8]) -> Option<EntryId> {
+        let BlockedRequest::Entries { after, .. } = self else { return None };
+        after.iter().find(|(known, _)| known == key).map(|(_, id)| *id)
     }
 }

@@ -15,7 +15,7 @@ impl Class {
     pub(crate) const SORTED_SET: Class = Class(1 << 7);
     pub(crate) const EXPIRED: Class = Class(1 << 8);
     pub(crate) const EVICTED: Class = Class(1 << 9);
-    const STREAM: Class = Class(1 << 10);
+    pub(crate) const STREAM: Class = Class(1 << 10);
     pub(crate) const MISS: Class = Class(1 << 11);
     const MODULE: Class = Class(1 << 13);
     pub(crate) const NEW: Class = Class(1 << 14);

@@ -65,6 +65,11 @@ impl SortedSet {
         SortedSet { is_skiplist: true, ..SortedSet::default() }
     }
 
+    /// It is no listpack any more.
+    pub(crate) fn unpack(&mut self) {
+        self.is_skiplist = true;
+    }
+
     /// The same as a listpack, if it fits one: so Redis stores results.
     pub(crate) fn into_packed(mut self) -> SortedSet {
         let fits = self.order.len() <= LIST_MAX_MEMBERS

@@ -162,6 +162,8 @@ pub(crate) const SORTED_SETS: Family = &[
     (1, "ZRANDMEMBER $k x WITHSCORES"),
     (3, "OBJECT ENCODING $k"),
     (1, "ZSCAN $k $badcursor"),
+    (3, "ZSCAN $k 0"),
+    (2, "ZSCAN $k $few MATCH $pattern COUNT $few"),
     (1, "ZSCAN $k 0 $scan $odd"),
     (2, "TYPE $k"),
     (2, "DEL $k"),

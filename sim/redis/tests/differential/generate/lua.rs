@@ -2,7 +2,7 @@
 
 use super::lua_limits::LIMITS;
 use super::lua_scripts::WHOLE;
-use super::{Family, Generator, keep_hashes_small, small, words};
+use super::{Family, Generator, keep_in_order, small, words};
 use crate::script::Bytes;
 
 /// Scripts after which a key is short-lived.
@@ -178,7 +178,7 @@ impl Generator {
         if self.random.percent(10) {
             self.spoil(&mut args);
         }
-        keep_hashes_small(&mut args);
+        keep_in_order(&mut args);
         let how = if self.random.percent(65) { "call" } else { "pcall" };
         let args: Vec<String> = args.iter().map(|arg| self.lua_argument(arg)).collect();
         format!("redis.{how}({})", args.join(", "))

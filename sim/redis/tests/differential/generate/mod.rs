@@ -12,6 +12,7 @@ mod lua_limits;
 mod lua_scripts;
 mod messages;
 mod server;
+mod streams;
 mod templates;
 mod wire;
 mod words;
@@ -108,7 +109,7 @@ impl Generator {
                 .map(|byte| if self.random.percent(50) { byte ^ case_bit(*byte) } else { *byte })
                 .collect();
         }
-        keep_hashes_small(&mut args);
+        keep_in_order(&mut args);
         self.short_queued |= self.short;
         let pause =
             if self.short || (self.short_queued && name(&args) == "EXEC") { PAUSE } else { Duration::ZERO };
@@ -286,6 +287,26 @@ impl Generator {
                 let option = self.random.pick(words::FAILOVER_OPTIONS);
                 args.append(&mut self.filled(option));
             }
+            other => self.fill_of_streams_and_sorts(other, args),
+        }
+    }
+
+    /// A word that stands for what streams and SORT are asked.
+    fn fill_of_streams_and_sorts(&mut self, kind: &str, args: &mut Vec<Bytes>) {
+        match kind {
+            "newid" => args.push(text(self.random.pick(streams::NEW_IDS))),
+            "id" => args.push(text(self.random.pick(streams::IDS))),
+            "trim" => {
+                let option = self.random.pick(streams::TRIMS);
+                args.append(&mut self.filled(option));
+            }
+            "filling" => args.push(text(streams::FILLING)),
+            "entries" => args.push(text(self.random.pick(&["3", "120", "250", "480"]))),
+            "sort" => {
+                let option = self.random.pick(streams::SORT_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "pattern_of_keys" => args.push(text(self.random.pick(&["w*", "h*->f", "w", "*", "#"]))),
             other => panic!("a template has the unknown word `${other}`"),
         }
     }
@@ -375,14 +396,14 @@ impl Generator {
     }
 }
 
-/// Large hashes have no order.
-fn keep_hashes_small(args: &mut [Bytes]) {
-    if name(args).starts_with('H') {
+/// Large hashes have no order, and neither has what ZSCAN shows of large sorted sets.
+fn keep_in_order(args: &mut [Bytes]) {
+    if name(args).starts_with('H') || matches!(name(args).as_str(), "ZADD" | "ZINCRBY") {
         args.iter_mut().for_each(|arg| *arg = small(std::mem::take(arg)));
     }
 }
 
-/// At most as long as what Redis keeps in order in a hash.
+/// At most as long as what Redis keeps in order in a hash or a sorted set.
 fn small(mut bytes: Bytes) -> Bytes {
     bytes.truncate(64);
     bytes

@@ -10,6 +10,7 @@
 use super::containers::{LISTS, SETS, SORTED_SETS};
 use super::messages::MESSAGES;
 use super::server::SERVER;
+use super::streams::{SORTS, STREAMS};
 use super::{Family, Flavour};
 
 /// What scripts are about, by weight.
@@ -33,6 +34,8 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
     (12, &[(70, LISTS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
     (16, &[(70, SORTED_SETS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
     (10, &[(70, SETS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
+    (12, &[(80, STREAMS), (10, TRANSACTION), (5, EXPIRY), (5, KEYSPACE)]),
+    (4, &[(80, SORTS), (10, TRANSACTION), (10, LISTS)]),
     (2, &[(70, LARGE), (10, STRINGS), (10, EXPIRY), (10, HASHES)]),
     (10, &[(30, CONNECTION), (30, SERVER), (15, STRINGS), (15, TRANSACTION), (10, KEYSPACE)]),
     (8, &[(50, MESSAGES), (15, TRANSACTION), (15, SCRIPTS), (10, CONNECTION), (10, STRINGS)]),

@@ -73,7 +73,7 @@ fn reply_argument(argument: &Argument, protocol: Protocol, out: &mut Vec<u8>) {
         Kind::Integer => ("integer", &[]),
         Kind::Double => ("double", &[]),
         Kind::UnixTime => ("unix-time", &[]),
-        Kind::Pattern => ("pattern", &[]),
+        Kind::Pattern | Kind::KeyPattern(_) => ("pattern", &[]),
         Kind::Token => ("pure-token", &[]),
         Kind::Key(_) => ("key", &[]),
         Kind::OneOf(parts) => ("oneof", parts),
@@ -82,7 +82,7 @@ fn reply_argument(argument: &Argument, protocol: Protocol, out: &mut Vec<u8>) {
     let mut map = Map::new(protocol);
     map.text("name", argument.name);
     map.text("type", kind);
-    if let Kind::Key(number) = argument.kind {
+    if let Kind::Key(number) | Kind::KeyPattern(number) = argument.kind {
         map.number("key_spec_index", number as i64);
     }
     if let Some(token) = argument.token {

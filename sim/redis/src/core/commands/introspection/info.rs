@@ -112,9 +112,11 @@ fn range_of(keys: &[Keys]) -> [i64; 3] {
         [Keys { begin, find: Find::AllButLast, .. }] => [*begin as i64, -2, 1],
         [Keys { begin, find: Find::ToTheEnd { step }, .. }] => [*begin as i64, -1, *step as i64],
         [Keys { begin, find: Find::One, .. }]
-        | [Keys { begin, find: Find::One, .. }, Keys { find: Find::Counted, .. }] => {
-            [*begin as i64, *begin as i64, 1]
-        }
+        | [
+            Keys { begin, find: Find::One, .. },
+            Keys { find: Find::Counted | Find::Unknown { .. }, .. },
+            ..,
+        ] => [*begin as i64, *begin as i64, 1],
         [Keys { begin, find: Find::One, .. }, Keys { find: Find::ToTheEnd { step }, .. }] => {
             [*begin as i64, -1, *step as i64]
         }
@@ -128,7 +130,7 @@ fn range_of(keys: &[Keys]) -> [i64; 3] {
 fn reply_keys(keys: &Keys, protocol: Protocol, out: &mut Vec<u8>) {
     let mut map = Map::new(protocol);
     map.words("flags", keys.flags.split(' '));
-    search(&mut map, "begin_search", "index", &[("index", keys.begin as i64)]);
+    begin_search(keys, &mut map);
     let range = |last, step| [("lastkey", last), ("keystep", step), ("limit", 0)];
     match keys.find {
         Find::AllButLast => search(&mut map, "find_keys", "range", &range(-2, 1)),
@@ -138,8 +140,30 @@ fn reply_keys(keys: &Keys, protocol: Protocol, out: &mut Vec<u8>) {
             let numbers = [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)];
             search(&mut map, "find_keys", "keynum", &numbers);
         }
+        Find::HalfBehind(_) => {
+            let numbers = [("lastkey", -1), ("keystep", 1), ("limit", 2)];
+            search(&mut map, "find_keys", "range", &numbers);
+        }
+        Find::Unknown { .. } => search(&mut map, "find_keys", "unknown", &[]),
     }
     map.finish(out);
+}
+
+fn begin_search(keys: &Keys, map: &mut Map) {
+    let begin = keys.begin as i64;
+    match keys.find {
+        Find::Unknown { .. } => search(map, "begin_search", "unknown", &[]),
+        Find::HalfBehind(word) => {
+            let mut spec = Map::new(map.protocol);
+            spec.text("keyword", word);
+            spec.number("startfrom", begin);
+            let mut search = Map::new(map.protocol);
+            search.text("type", "keyword");
+            spec.finish(search.name("spec"));
+            search.finish(map.name("begin_search"));
+        }
+        _ => search(map, "begin_search", "index", &[("index", begin)]),
+    }
 }
 
 fn search(map: &mut Map, name: &str, kind: &str, numbers: &[(&str, i64)]) {
