@@ -110,6 +110,8 @@ fn a_client_that_leaves_without_a_word_is_a_doubt_and_one_that_died_is_none() {
     while control.say("DOUBLEHOLD STATUS").contains("c1 has connections") {
         std::thread::sleep(Duration::from_millis(5));
     }
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds", "nobody came after it");
+    tell(&mut control, &["ASKS c2", "GRANTED c2"]);
     let verdicts = control.say("DOUBLEHOLD VERDICT");
     assert!(
         verdicts.contains("inconclusive: c1 closed its connections while it held the lock"),
