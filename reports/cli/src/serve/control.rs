@@ -8,15 +8,20 @@ use doublehold_history::History;
 use super::layout::{Layout, Nodes};
 use super::record::Record;
 use super::weather::host::{Host, Order, ToDo};
+use super::weather::ledger::Ledger;
 use super::weather::links::Links;
+use super::weather::moments::{Due, Happened, Moments, Timed};
 use super::weather::strikes::Strikes;
+use super::words::{self, Word};
 
 /// Everything that words of clients can change.
 pub(crate) struct Control {
     /// The nodes, then the Sentinels, in the order of their ports.
     pub(super) hosts: Vec<Arc<Host>>,
     pub(super) links: Links,
-    pub(super) strikes: Arc<Strikes>,
+    pub(super) strikes: Strikes,
+    pub(super) moments: Moments,
+    pub(super) ledger: Arc<Ledger>,
     pub(super) record: Record,
     layout: Layout,
     /// Records that a RESET has ended.
@@ -35,7 +40,9 @@ impl Control {
         let control = Control {
             hosts,
             links: Links::default(),
-            strikes: Arc::default(),
+            strikes: Strikes::default(),
+            moments: Moments::default(),
+            ledger: Arc::default(),
             record: Record::new(began),
             layout: layout.clone(),
             ended: Mutex::default(),
@@ -43,9 +50,62 @@ impl Control {
         (Arc::new(control), orders)
     }
 
+    /// Lets a fault wait for its moment.
+    pub(super) fn arm(self: &Arc<Self>, timed: Timed) {
+        if let Some(due) = self.moments.arm(timed, &self.ledger) {
+            self.strike_when_due(due);
+        }
+    }
+
+    /// Something happened, for which faults may wait.
+    pub(super) fn happened(self: &Arc<Self>, happened: Happened<'_>) {
+        if self.moments.is_any_waiting() {
+            for due in self.moments.happened(happened, &self.ledger) {
+                self.strike_when_due(due);
+            }
+        }
+    }
+
+    /// What comes with an event itself is done before anything follows from the event, as far as it takes no time.
+    fn strike_when_due(self: &Arc<Self>, due: Due) {
+        if due.after.is_zero() {
+            return self.strike(due);
+        }
+        let control = Arc::clone(self);
+        tokio::spawn(async move {
+            if due.comes().await {
+                control.strike(due);
+            }
+        });
+    }
+
+    fn strike(self: &Arc<Self>, due: Due) {
+        let (words, struck) = due.strike();
+        let (now, later): (Vec<_>, Vec<_>) = words.into_iter().partition(|(after, _)| after.is_zero());
+        let rest: Vec<Word> =
+            now.into_iter().filter_map(|(_, word)| words::strike(self, word).err()).collect();
+        let control = Arc::clone(self);
+        tokio::spawn(async move {
+            let began = Instant::now();
+            for word in rest {
+                words::strike_in_time(&control, word).await;
+            }
+            for (after, word) in later {
+                if !struck.lasts(after.saturating_sub(began.elapsed())).await {
+                    return;
+                }
+                if let Err(word) = words::strike(&control, word) {
+                    words::strike_in_time(&control, word).await;
+                }
+            }
+        });
+    }
+
     /// Ends every fault that lasts, and gives up those that wait.
     pub(super) fn recover(&self) {
-        self.strikes.give_up();
+        self.strikes.clear();
+        self.moments.clear();
+        self.ledger.clear();
         self.links.heal(None, &self.hosts);
         self.hosts.iter().for_each(|host| host.recover());
     }
@@ -84,7 +144,7 @@ impl Control {
     pub(super) fn history(&self) -> History {
         let nodes = self.hosts.iter().filter(|host| host.is_node()).map(|host| host.name.clone());
         let name = format!("served: {}", self.layout);
-        self.record.history(&name, nodes.collect(), self.strikes.waiting())
+        self.record.history(&name, nodes.collect(), self.ledger.missing())
     }
 
     /// Whether the nodes are a master and its replicas.

@@ -15,6 +15,7 @@ use super::either::{Either, first};
 use super::server::{Boot, Place};
 use super::weather::host::{Order, ToDo};
 use super::weather::machine::ServedMachine;
+use super::weather::moments::Happened;
 use crate::output;
 
 /// How long to wait before accepting again when the system is out of something (file descriptors, mostly).
@@ -179,6 +180,7 @@ pub(super) async fn run(
             Either::Right(_) => return,
         }
         place.host.set_up(true);
+        place.control.happened(Happened::Booted { host: &place.host.name });
     }
 }
 

@@ -130,7 +130,10 @@ impl Client {
 
     /// Sends a command and reads its whole reply: an error with its dash, the lines of an array, `nil` for nothing.
     pub(crate) fn say(&mut self, command: &str) -> String {
-        self.send(format!("{command}\r\n").as_bytes());
+        // Not as a line: there, an apostrophe begins a quotation.
+        let words = command.split(' ').map(|word| format!("${}\r\n{word}\r\n", word.len()));
+        let words: Vec<String> = words.collect();
+        self.send(format!("*{}\r\n{}", words.len(), words.concat()).as_bytes());
         self.reply()
     }
 

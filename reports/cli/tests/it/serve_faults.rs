@@ -283,6 +283,53 @@ fn a_fault_that_has_not_struck_is_named_with_what_it_let_pass() {
 }
 
 #[test]
+fn a_fault_strikes_at_its_moment_and_no_other() {
+    let weather = Weather::over(2, &[]);
+    let (mut c1, mut c2) = (weather.named("c1", 0), weather.named("c2", 0));
+    let mut elsewhere = weather.named("c1", 1);
+    assert_eq!(weather.word("AT the 2nd SET executed for c1 on A DO FLUSH A"), "OK");
+    assert_eq!([c2.say("SET k 2"), c1.say("SET k 1"), elsewhere.say("SET k 1")], ["OK"; 3]);
+    assert_eq!(
+        weather.word("AWAIT 50ms"),
+        "-ERR `AT the 2nd SET executed for c1 on A DO FLUSH A` has not struck: of what it waits for came SET executed \
+         for c1 on A since"
+    );
+    assert_eq!(c1.say("GET k"), "1");
+    assert_eq!(c1.say("SET l 1"), "OK");
+    assert_eq!(weather.word("AWAIT OVER"), "OK");
+    assert_eq!(c1.say("MGET k l"), "nil\nnil");
+    assert_eq!(c1.say("SET k 1"), "OK");
+    assert_eq!(c1.say("GET k"), "1", "it strikes once");
+}
+
+#[test]
+fn a_clock_that_jumps_at_a_command_has_jumped_before_its_reply() {
+    let weather = Weather::over(1, &[]);
+    let mut c1 = weather.named("c1", 0);
+    assert_eq!(weather.word("AT c1's grant after SET executed for c1 DO CLOCK A 10s"), "OK");
+    assert_eq!(c1.say("SET lock c1 NX PX 5000"), "OK");
+    assert_eq!(c1.say("GET lock"), "c1");
+    assert_eq!([weather.word("ASKS c1"), weather.word("GRANTED c1 5s")], ["OK", "OK"]);
+    assert_eq!(c1.say("GET lock"), "nil");
+}
+
+#[test]
+fn what_waits_for_a_time_strikes_then() {
+    let weather = Weather::over(1, &[]);
+    let mut client = weather.server.client(0);
+    assert_eq!(weather.word("AT 200ms DO CRASH A"), "OK");
+    assert_eq!(client.say("PING"), "PONG");
+    assert_eq!(weather.word("AWAIT OVER"), "OK");
+    assert_eq!(client.line(), "");
+    assert_eq!(weather.word("AT A's boot DO HOLD * A 10m SET"), "OK");
+    assert_eq!(weather.word("RESTART A"), "OK");
+    let mut client = weather.server.client(0);
+    client.send(b"SET k v\r\n");
+    assert_eq!(weather.word("AWAIT"), "OK");
+    assert!(client.is_silent_for(SHORT));
+}
+
+#[test]
 fn a_reset_brings_everything_back() {
     let weather = Weather::over(2, &[]);
     let mut c1 = weather.named("c1", 1);
@@ -332,10 +379,16 @@ fn what_is_no_word_is_refused_with_the_way_out() {
         ("CUT c1 c2", "neither `c1` nor `c2` is a node"),
         ("CUT A A", "A has no link to itself: name two"),
         ("PROMOTE B", "PROMOTE needs replicas: `doublehold serve --faults --replicas 2`"),
+        ("AT c1's clock read DO FLUSH A", "`c1's clock read` needs a simulated client"),
+        ("AT c1's check DO FLUSH A", "nobody tells of a check"),
+        ("AT SET executed on F DO FLUSH A", "`SET executed on F`: no node `F`"),
+        ("AT c1's grant DO GRANTED c1", "AT strikes faults only"),
+        ("AT c1's grant", "AT needs a moment, DO, and what is done then"),
+        ("AT soon DO FLUSH A", "`the moment` "),
         ("READ k", "this connection is nobody's: first `DOUBLEHOLD IAM c1`, or CLIENT SETNAME"),
         ("VERDICT P9", "unknown predicate `P9`"),
     ] {
-        let said = control.say(&format!("DOUBLEHOLD {word}"));
+        let said = control.say(format!("DOUBLEHOLD {word}").trim_end());
         assert!(said.starts_with(&format!("-ERR {refusal}")), "{word}: {said}");
     }
 }

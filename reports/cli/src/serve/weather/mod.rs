@@ -6,6 +6,8 @@
 //! | the machine that a node or Sentinel sees | `machine` |
 //! | who is at the other end, and cuts | `links` |
 //! | what befalls a single request | `strikes` |
+//! | what befalls at a moment | `moments` |
+//! | which of both have struck | `ledger` |
 //! | what is closed while a host is stopped or a link is cut | `gate` |
 //!
 //! Not here, because they need a machine of ours: the suspension of a machine, the loss of its power, what a disk
@@ -14,7 +16,9 @@
 mod clocks;
 mod gate;
 pub(super) mod host;
+pub(super) mod ledger;
 pub(super) mod links;
 pub(super) mod machine;
+pub(super) mod moments;
 mod receive;
 pub(super) mod strikes;

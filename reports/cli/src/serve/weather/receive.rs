@@ -9,7 +9,9 @@ use doublehold_sim_redis::resp::Args;
 
 use super::gate::Gate;
 use super::host::{Host, ToDo};
-use super::strikes::{Blow, Struck};
+use super::ledger::Ticket;
+use super::moments::Happened;
+use super::strikes::Blow;
 use crate::serve::control::Control;
 use crate::serve::first;
 use crate::serve::words::{self, WORD};
@@ -37,15 +39,18 @@ impl Control {
         if let Some(gate) = control.links.cut_gate(from) {
             return held_by(gate);
         }
-        if !control.strikes.is_any_waiting() {
+        if !control.strikes.is_any_waiting() && !control.moments.is_any_waiting() {
             return Received::Execute;
         }
         let Some(client) = control.links.client(from) else { return Received::Execute };
-        let Some(struck) = control.strikes.strike(client.as_deref(), &host.name, request) else {
+        if let Some(client) = client.as_deref() {
+            control.happened(Happened::Arrived { client, node: &host.name });
+        }
+        let Some((blow, struck)) = control.strikes.strike(client.as_deref(), &host.name, request) else {
             return Received::Execute;
         };
-        control.record.note_fault(sentence(struck.blow, client.as_deref(), host, request), host.node);
-        befall(struck, host, request)
+        control.record.note_fault(sentence(blow, client.as_deref(), host, request), host.node);
+        befall(blow, struck, host, request)
     }
 }
 
@@ -53,8 +58,8 @@ fn held_by(gate: Arc<Gate>) -> Received {
     Received::Hold(Box::pin(async move { gate.opened().await }))
 }
 
-fn befall(struck: Struck, host: &Arc<Host>, request: &Args<'_>) -> Received {
-    match struck.blow {
+fn befall(blow: Blow, struck: Ticket, host: &Arc<Host>, request: &Args<'_>) -> Received {
+    match blow {
         Blow::Hold(by) => Received::Hold(Box::pin(async move {
             first(tokio::time::sleep(by), struck.given_up()).await;
         })),

@@ -3,17 +3,13 @@
 //! Each strikes once, at the first request that fits: of its client, at its node, with its text.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use doublehold_sim_redis::resp::Args;
-use doublehold_sim_redis::wait::Wakers;
 
-/// How many requests are named that a fault let pass.
-const PASSED_NAMED: usize = 8;
+use super::ledger::{Ledger, Ticket};
 
 /// What befalls a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,162 +48,61 @@ impl fmt::Display for Strike {
     }
 }
 
-/// How far a fault has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Progress {
-    Waits,
-    Struck,
-    Over,
-}
-
-struct Armed {
-    strike: Strike,
-    progress: Progress,
-    /// The first requests of its client at its node that it let pass, by their first words.
-    passed: Vec<String>,
-}
-
-/// All faults that wait for a request, or did.
+/// All that wait.
 #[derive(Default)]
 pub(crate) struct Strikes {
-    state: Mutex<State>,
-    /// How many wait: most requests look at no more than this.
-    waiting: AtomicUsize,
-}
-
-#[derive(Default)]
-struct State {
-    all: Vec<Armed>,
-    /// Counts the times that all were given up: what strikes then is none of those that are there now.
-    generation: u64,
-    wakers: Wakers,
-}
-
-/// A fault that has struck; it is over when this is dropped.
-pub(super) struct Struck {
-    strikes: Arc<Strikes>,
-    place: usize,
-    generation: u64,
-    pub(super) blow: Blow,
-}
-
-impl Drop for Struck {
-    fn drop(&mut self) {
-        let mut state = self.strikes.state();
-        if state.generation == self.generation {
-            state.all[self.place].progress = Progress::Over;
-            state.wakers.wake();
-        }
-    }
-}
-
-impl Struck {
-    /// Ends when all faults were given up.
-    pub(super) async fn given_up(&self) {
-        poll_fn(|cx| {
-            let mut state = self.strikes.state();
-            if state.generation != self.generation {
-                return Poll::Ready(());
-            }
-            state.wakers.register(cx);
-            Poll::Pending
-        })
-        .await;
-    }
+    waiting: Mutex<Vec<(Strike, Ticket)>>,
+    /// Most requests look at no more than this.
+    is_any_waiting: AtomicBool,
 }
 
 impl Strikes {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiting(&self) -> MutexGuard<'_, Vec<(Strike, Ticket)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets a fault wait for its request, from now on.
-    pub(crate) fn arm(&self, strike: Strike) {
-        self.state().all.push(Armed { strike, progress: Progress::Waits, passed: Vec::new() });
-        self.waiting.fetch_add(1, Ordering::Release);
+    pub(crate) fn arm(&self, strike: Strike, ledger: &Arc<Ledger>) {
+        let who = strike.client.as_ref().map_or("clients have".to_owned(), |client| format!("{client} has"));
+        let ticket = ledger.enter(strike.to_string(), format!("{who} sent {}", strike.node), false);
+        self.waiting().push((strike, ticket));
+        self.is_any_waiting.store(true, Ordering::Release);
     }
 
-    /// Gives up all, those that wait and those that have struck.
-    pub(crate) fn give_up(&self) {
-        let mut state = self.state();
-        state.all.clear();
-        state.generation += 1;
-        self.waiting.store(0, Ordering::Release);
-        state.wakers.wake();
+    /// Gives up all that wait.
+    pub(crate) fn clear(&self) {
+        self.waiting().clear();
+        self.is_any_waiting.store(false, Ordering::Release);
     }
 
     pub(super) fn is_any_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
+        self.is_any_waiting.load(Ordering::Acquire)
     }
 
     /// The fault that strikes this request, if one does.
     pub(super) fn strike(
-        self: &Arc<Self>,
+        &self,
         client: Option<&str>,
         node: &str,
         request: &Args<'_>,
-    ) -> Option<Struck> {
-        let mut state = self.state();
-        let generation = state.generation;
-        let of_client = |it: &Armed| it.strike.client.as_deref().is_none_or(|wanted| Some(wanted) == client);
-        let text = text_of(request);
-        let mut waiting = state
-            .all
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, it)| it.progress == Progress::Waits && it.strike.node == node && of_client(it));
-        let (place, armed) = waiting.find_map(|(place, it)| {
-            let wanted = it.strike.text.as_deref().unwrap_or_default().to_ascii_lowercase();
-            if text.contains(&wanted) {
-                return Some((place, it));
-            }
-            if it.passed.len() < PASSED_NAMED {
-                it.passed.push(String::from_utf8_lossy(request.at(0)).to_ascii_uppercase());
-            }
-            None
-        })?;
-        armed.progress = Progress::Struck;
-        let blow = armed.strike.blow;
-        state.wakers.wake();
-        self.waiting.fetch_sub(1, Ordering::Release);
-        Some(Struck { strikes: Arc::clone(self), place, generation, blow })
-    }
-
-    /// Ends when all have struck; if `over`, when what they do is done too.
-    pub(crate) async fn all_struck(&self, over: bool) {
-        let least = if over { Progress::Over } else { Progress::Struck };
-        poll_fn(|cx| {
-            let mut state = self.state();
-            if state.all.iter().all(|it| it.progress >= least) {
-                return Poll::Ready(());
-            }
-            state.wakers.register(cx);
-            Poll::Pending
-        })
-        .await;
-    }
-
-    /// Those that have not struck yet, each with what it let pass.
-    pub(crate) fn waiting(&self) -> Vec<String> {
-        let state = self.state();
-        let waiting = state.all.iter().filter(|it| it.progress == Progress::Waits);
-        let sentence = |it: &Armed| {
-            let who = it.strike.client.as_deref().unwrap_or("no client whatever");
-            let node = &it.strike.node;
-            let passed = match it.passed.as_slice() {
-                [] => format!("{who} has sent {node} nothing since"),
-                passed => format!("{who} has sent {node} {} since", passed.join(", ")),
-            };
-            format!("`{}` has not struck: {passed}", it.strike)
+    ) -> Option<(Blow, Ticket)> {
+        let mut waiting = self.waiting();
+        let is_for = |strike: &Strike| {
+            strike.node == node && strike.client.as_deref().is_none_or(|wanted| Some(wanted) == client)
         };
-        waiting.map(sentence).collect()
-    }
-
-    /// All that have struck and are not over.
-    pub(crate) fn under_way(&self) -> Vec<String> {
-        let state = self.state();
-        let under_way = state.all.iter().filter(|it| it.progress == Progress::Struck);
-        under_way.map(|it| format!("`{}` has struck and is not over", it.strike)).collect()
+        let text = text_of(request);
+        let place = waiting.iter().position(|(strike, ticket)| {
+            let wanted = strike.text.as_deref().unwrap_or_default().to_ascii_lowercase();
+            let strikes = is_for(strike) && text.contains(&wanted);
+            if is_for(strike) && !strikes {
+                ticket.let_pass(|| String::from_utf8_lossy(request.at(0)).to_ascii_uppercase());
+            }
+            strikes
+        })?;
+        let (strike, ticket) = waiting.remove(place);
+        self.is_any_waiting.store(!waiting.is_empty(), Ordering::Release);
+        ticket.strike();
+        Some((strike.blow, ticket))
     }
 }
 

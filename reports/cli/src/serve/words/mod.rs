@@ -5,10 +5,12 @@
 //! |---|---|
 //! | all words, with their arguments | `word` |
 //! | from arguments to a word, with refusals | `read` |
+//! | moments that are known here | `moment` |
 //! | from a word to its reply | `obey` |
 //! | what the record says of a fault | `sentence` |
 //! | replies in RESP | `said` |
 
+mod moment;
 mod obey;
 mod read;
 mod said;
@@ -22,11 +24,26 @@ use std::sync::Arc;
 use doublehold_sim_redis::core::Peer;
 use doublehold_sim_redis::resp::Args;
 use said::Said;
+pub(crate) use word::Word;
 
 use super::control::Control;
 
 /// The command that no Redis has.
 pub(super) const WORD: &[u8] = b"DOUBLEHOLD";
+
+/// Does what a fault's word says, if that takes no time; else the word is the error.
+pub(super) fn strike(control: &Arc<Control>, word: Word) -> Result<(), Word> {
+    if let Some((what, node)) = sentence::of(&word) {
+        control.record.note_fault(what, node);
+    }
+    obey::at_once(control, Peer::default(), word).map(|_said| ())
+}
+
+/// Does what a fault's word says, which takes its time. What cannot be done, such as a crash of who is down, is done
+/// already.
+pub(super) async fn strike_in_time(control: &Arc<Control>, word: Word) {
+    let _said = obey::in_time(control, word).await;
+}
 
 /// The reply to a word. What a client tells of its lock is written down before this returns.
 pub(super) fn answer(

@@ -7,13 +7,16 @@ use std::time::Duration;
 use doublehold_history::{History, Predicate, Verdict, judge};
 use doublehold_pages::figure::{self, Options};
 use doublehold_render::picture::view::View;
+use doublehold_scenarios::when::Mark;
 use doublehold_sim_redis::core::Peer;
 
 use super::said::Said;
 use super::word::{USAGES, Word};
 use crate::serve::control::{Control, type_in};
 use crate::serve::first;
+use crate::serve::record::Told;
 use crate::serve::weather::host::ToDo;
+use crate::serve::weather::moments::{Happened, Timed};
 
 /// The reply to a word that takes no time; the word itself, if it does.
 pub(super) fn at_once(control: &Arc<Control>, from: Peer, word: Word) -> Result<Said, Word> {
@@ -22,7 +25,11 @@ pub(super) fn at_once(control: &Arc<Control>, from: Peer, word: Word) -> Result<
         Word::Drift { host, ppm } => host.drift_clocks(ppm),
         Word::Pause { host, duration } => host.pause(duration),
         Word::Slow { host, by } => host.slow_down(by),
-        Word::Strike(strike) => control.strikes.arm(strike),
+        Word::Strike(strike) => control.strikes.arm(strike, &control.ledger),
+        Word::At { typed, when, word } => {
+            let words = vec![(Duration::ZERO, *word)];
+            control.arm(Timed { typed, when, words, each: false, is_optional: false });
+        }
         Word::Cut(pair) => control.links.cut(pair, &control.hosts),
         Word::Heal(pair) => {
             if !control.links.heal(pair.as_ref(), &control.hosts)
@@ -37,13 +44,14 @@ pub(super) fn at_once(control: &Arc<Control>, from: Peer, word: Word) -> Result<
         }
         Word::Iam(client) => control.links.name(from, &client),
         Word::Tell { client, lock, told } => {
-            return Ok(Said::done(control.record.tell(&client, lock.as_deref(), told)));
+            return Ok(Said::done(tell(control, &client, lock.as_deref(), told)));
         }
         Word::Read { key } => return Ok(read(control, from, &key)),
         Word::Write { key, value, fence } => {
-            let written =
-                client_of(control, from).and_then(|it| control.record.write(&it, &key, &value, fence));
-            return Ok(Said::done(written));
+            return Ok(Said::done(client_of(control, from).and_then(|client| {
+                control.happened(Happened::Told { client: &client, mark: Mark::Write });
+                control.record.write(&client, &key, &value, fence)
+            })));
         }
         Word::Verdict(predicate) => return Ok(verdict(&control.history(), predicate)),
         Word::History => return Ok(history(&control.history())),
@@ -68,13 +76,13 @@ pub(super) async fn in_time(control: &Arc<Control>, word: Word) -> Said {
 }
 
 async fn await_strikes(control: &Control, over: bool, at_most: Duration) -> Result<(), String> {
-    let struck = first(control.strikes.all_struck(over), tokio::time::sleep(at_most)).await;
+    let struck = first(control.ledger.all_struck(over), tokio::time::sleep(at_most)).await;
     if struck.is_left() {
         return Ok(());
     }
-    let mut missing = control.strikes.waiting();
+    let mut missing = control.ledger.waiting();
     if over {
-        missing.extend(control.strikes.under_way());
+        missing.extend(control.ledger.under_way());
     }
     Err(missing.join("; "))
 }
@@ -87,8 +95,26 @@ fn status(control: &Control) -> Vec<String> {
     });
     let cuts = control.links.cuts().into_iter().map(|pair| format!("cut between {pair}"));
     let clients = control.links.clients().into_iter().map(|client| format!("{client} has connections"));
-    let strikes = control.strikes.waiting().into_iter().chain(control.strikes.under_way());
+    let strikes = control.ledger.waiting().into_iter().chain(control.ledger.under_way());
     hosts.chain(cuts).chain(strikes).chain(clients).collect()
+}
+
+/// Writes down what a client tells; then faults that wait for it strike, before the client goes on.
+fn tell(control: &Arc<Control>, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+    let mark = match told {
+        Told::Asks => Some(Mark::Acquire),
+        Told::Granted { .. } => Some(Mark::Grant),
+        Told::Refused => Some(Mark::Refusal),
+        Told::Extended { .. } => Some(Mark::Extend),
+        Told::Lost => Some(Mark::Expiry),
+        Told::Releases => Some(Mark::Release),
+        Told::Released(_) | Told::Died => None,
+    };
+    control.record.tell(client, lock, told)?;
+    if let Some(mark) = mark {
+        control.happened(Happened::Told { client, mark });
+    }
+    Ok(())
 }
 
 /// The client of a connection, as it named itself.
@@ -98,8 +124,13 @@ fn client_of(control: &Control, from: Peer) -> Result<String, String> {
     client.map(|client| client.to_string()).ok_or_else(|| unnamed.to_owned())
 }
 
-fn read(control: &Control, from: Peer, key: &str) -> Said {
-    match client_of(control, from).and_then(|client| control.record.read(&client, key)) {
+fn read(control: &Arc<Control>, from: Peer, key: &str) -> Said {
+    let read = client_of(control, from).and_then(|client| {
+        let value = control.record.read(&client, key)?;
+        control.happened(Happened::Told { client: &client, mark: Mark::Read });
+        Ok(value)
+    });
+    match read {
         Ok(Some(value)) => Said::Text(value),
         Ok(None) => Said::Nothing,
         Err(problem) => Said::Error(problem),

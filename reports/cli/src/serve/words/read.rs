@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::ReleaseOutcome;
+use doublehold_scenarios::format::NoMoment;
+use doublehold_scenarios::when::When;
 use doublehold_text::suggest;
 
+use super::moment::check_moment;
 use super::word::{NEEDS_A_WORLD, USAGES, Usage, Word};
 use crate::serve::control::Control;
 use crate::serve::record::Told;
@@ -66,6 +69,7 @@ impl Arguments<'_> {
             "PAUSE" => Word::Pause { host: self.host()?, duration: self.duration()? },
             "SLOW" => Word::Slow { host: self.node()?, by: self.duration()? },
             "HOLD" | "DROP" | "REPEAT" => Word::Strike(self.strike()?),
+            "AT" => self.at()?,
             "CUT" => Word::Cut(self.pair()?),
             "HEAL" => Word::Heal(if self.rest.is_empty() { None } else { Some(self.pair()?) }),
             "CRASH" => Word::Crash(self.host()?),
@@ -133,6 +137,28 @@ impl Arguments<'_> {
         let text: Vec<_> = self.rest.iter().map(|word| String::from_utf8_lossy(word)).collect();
         self.rest = &[];
         Ok(Strike { blow, client, node, text: (!text.is_empty()).then(|| text.join(" ")) })
+    }
+
+    fn at(&mut self) -> Result<Word, String> {
+        let place = self.rest.iter().position(|word| word.eq_ignore_ascii_case(b"DO"));
+        let Some((moment, [_do, rest @ ..])) = place.and_then(|place| self.rest.split_at_checked(place))
+        else {
+            return Err(self.misused("needs a moment, DO, and what is done then"));
+        };
+        self.rest = &[];
+        let join = |words: &[&[u8]]| {
+            words.iter().map(|it| String::from_utf8_lossy(it)).collect::<Vec<_>>().join(" ")
+        };
+        let when: When = join(moment).parse().map_err(|problem: NoMoment| problem.to_string())?;
+        check_moment(&when, self.control)?;
+        let done = word(self.control, rest)?;
+        if !done.is_fault() {
+            return Err(
+                "AT strikes faults only: what clients tell, and questions, come from clients".to_owned()
+            );
+        }
+        let typed = format!("AT {} DO {}", join(moment), join(rest));
+        Ok(Word::At { typed, when, word: Box::new(done) })
     }
 
     fn promote(&mut self) -> Result<Word, String> {

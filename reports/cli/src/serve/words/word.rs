@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::when::When;
 
 use crate::serve::record::Told;
 use crate::serve::weather::host::Host;
@@ -11,27 +12,65 @@ use crate::serve::weather::links::Pair;
 use crate::serve::weather::strikes::Strike;
 
 /// A word with its arguments.
-pub(super) enum Word {
-    Clock { host: Arc<Host>, by_us: i64 },
-    Drift { host: Arc<Host>, ppm: i64 },
-    Pause { host: Arc<Host>, duration: Duration },
-    Slow { host: Arc<Host>, by: Duration },
+#[derive(Clone)]
+pub(crate) enum Word {
+    Clock {
+        host: Arc<Host>,
+        by_us: i64,
+    },
+    Drift {
+        host: Arc<Host>,
+        ppm: i64,
+    },
+    Pause {
+        host: Arc<Host>,
+        duration: Duration,
+    },
+    Slow {
+        host: Arc<Host>,
+        by: Duration,
+    },
     Crash(Arc<Host>),
     Restart(Arc<Host>),
-    Promote { host: Arc<Host>, tell: Vec<Arc<Host>> },
+    Promote {
+        host: Arc<Host>,
+        tell: Vec<Arc<Host>>,
+    },
     Flush(Arc<Host>),
-    Evict { host: Arc<Host>, volatile_only: bool },
+    Evict {
+        host: Arc<Host>,
+        volatile_only: bool,
+    },
     Strike(Strike),
+    /// Another word, at a moment; as it was typed.
+    At {
+        typed: String,
+        when: When,
+        word: Box<Word>,
+    },
     Cut(Pair),
     Heal(Option<Pair>),
-    Await { over: bool, at_most: Duration },
+    Await {
+        over: bool,
+        at_most: Duration,
+    },
     Reset,
     Status,
     Help,
     Iam(String),
-    Tell { client: String, lock: Option<String>, told: Told },
-    Read { key: String },
-    Write { key: String, value: Vec<u8>, fence: Option<u64> },
+    Tell {
+        client: String,
+        lock: Option<String>,
+        told: Told,
+    },
+    Read {
+        key: String,
+    },
+    Write {
+        key: String,
+        value: Vec<u8>,
+        fence: Option<u64>,
+    },
     Verdict(Option<Predicate>),
     History,
     Picture,
@@ -81,9 +120,14 @@ pub(super) const USAGES: &[Usage] = &[
     usage("FLUSH", "NODE", "deletes all keys"),
     usage("EVICT", "NODE [VOLATILE]", "evicts all keys, or all that have a lifetime"),
     usage(
+        "AT",
+        "MOMENT DO WORD…",
+        "does one of these at a moment, as scenarios have it: AT c1's grant DO CLOCK A 10s",
+    ),
+    usage(
         "AWAIT",
         "[OVER] [TIME]",
-        "answers when each HOLD, DROP and REPEAT has struck, or is over; an error after TIME (10s)",
+        "answers when each HOLD, DROP, REPEAT and AT has struck, or is over; an error after TIME (10s)",
     ),
     usage("RESET", "", "ends all faults, brings roles back, deletes all data, and begins a new record"),
     usage("STATUS", "", "lists what is wrong now"),
@@ -119,5 +163,12 @@ impl Usage {
     /// `DOUBLEHOLD HOLD CLIENT NODE TIME [TEXT]`.
     pub(super) fn line(&self) -> String {
         format!("DOUBLEHOLD {} {}", self.name, self.takes).trim_end().to_owned()
+    }
+}
+
+impl Word {
+    /// Whether it strikes or ends a fault.
+    pub(super) fn is_fault(&self) -> bool {
+        matches!(self, Word::Strike(_)) || super::sentence::of(self).is_some()
     }
 }

@@ -1,0 +1,162 @@
+//! Which faults wait for their moment, have struck, and are over: what AWAIT waits for, and what a verdict doubts.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use doublehold_sim_redis::wait::Wakers;
+
+/// How much is named of what a fault let pass.
+const PASSED_NAMED: usize = 8;
+
+/// How far a fault has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Progress {
+    Waits,
+    Struck,
+    Over,
+}
+
+struct Entry {
+    /// As it was typed.
+    typed: String,
+    /// Who has done what since, while it waits: `c1 has sent A`.
+    who: String,
+    passed: Vec<String>,
+    progress: Progress,
+    /// Whether nothing is missing if it never strikes.
+    is_optional: bool,
+}
+
+/// All faults that wait for something, or did.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    entries: Vec<Entry>,
+    /// Counts the times that all were given up: a fault of before is none of those that are there now.
+    generation: u64,
+    wakers: Wakers,
+}
+
+/// A fault's place in the ledger. The fault is over when this is dropped after it has struck.
+pub(super) struct Ticket {
+    ledger: Arc<Ledger>,
+    place: usize,
+    generation: u64,
+}
+
+impl Ledger {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A fault begins to wait.
+    pub(super) fn enter(self: &Arc<Self>, typed: String, who: String, is_optional: bool) -> Ticket {
+        let mut state = self.state();
+        state.entries.push(Entry { typed, who, passed: Vec::new(), progress: Progress::Waits, is_optional });
+        let place = state.entries.len() - 1;
+        Ticket { ledger: Arc::clone(self), place, generation: state.generation }
+    }
+
+    /// Gives up all.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state();
+        state.entries.clear();
+        state.generation += 1;
+        state.wakers.wake();
+    }
+
+    /// Ends when all have struck; if `over`, when what they do is done too.
+    pub(crate) async fn all_struck(&self, over: bool) {
+        let least = if over { Progress::Over } else { Progress::Struck };
+        poll_fn(|cx| {
+            let mut state = self.state();
+            if state.entries.iter().all(|entry| entry.progress >= least) {
+                return Poll::Ready(());
+            }
+            state.wakers.register(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Those that have not struck yet, each with what it let pass.
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        let state = self.state();
+        state.entries.iter().filter(|entry| entry.progress == Progress::Waits).map(Entry::waits).collect()
+    }
+
+    /// Those that have not struck, and had to.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let state = self.state();
+        let missing = |entry: &&Entry| entry.progress == Progress::Waits && !entry.is_optional;
+        state.entries.iter().filter(missing).map(Entry::waits).collect()
+    }
+
+    /// All that have struck and are not over.
+    pub(crate) fn under_way(&self) -> Vec<String> {
+        let state = self.state();
+        let under_way = state.entries.iter().filter(|entry| entry.progress == Progress::Struck);
+        under_way.map(|entry| format!("`{}` has struck and is not over", entry.typed)).collect()
+    }
+}
+
+impl Entry {
+    fn waits(&self) -> String {
+        let passed = if self.passed.is_empty() { "nothing".to_owned() } else { self.passed.join(", ") };
+        format!("`{}` has not struck: {} {passed} since", self.typed, self.who)
+    }
+}
+
+impl Ticket {
+    fn with<R: Default>(&self, look: impl FnOnce(&mut Entry, &mut Wakers) -> R) -> R {
+        let mut state = self.ledger.state();
+        let State { entries, generation, wakers } = &mut *state;
+        match entries.get_mut(self.place) {
+            Some(entry) if *generation == self.generation => look(entry, wakers),
+            _ => R::default(),
+        }
+    }
+
+    /// Notes what it let pass.
+    pub(super) fn let_pass(&self, what: impl FnOnce() -> String) {
+        self.with(|entry, _| {
+            if entry.passed.len() < PASSED_NAMED {
+                entry.passed.push(what());
+            }
+        });
+    }
+
+    pub(super) fn strike(&self) {
+        self.with(|entry, wakers| {
+            entry.progress = entry.progress.max(Progress::Struck);
+            wakers.wake();
+        });
+    }
+
+    /// Ends when all faults were given up.
+    pub(super) async fn given_up(&self) {
+        poll_fn(|cx| {
+            let mut state = self.ledger.state();
+            if state.generation != self.generation {
+                return Poll::Ready(());
+            }
+            state.wakers.register(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.with(|entry, wakers| {
+            if entry.progress == Progress::Struck {
+                entry.progress = Progress::Over;
+                wakers.wake();
+            }
+        });
+    }
+}
