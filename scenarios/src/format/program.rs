@@ -13,7 +13,7 @@ use super::problem::Result;
 use super::section::Field;
 use super::table::{NOTHING, lock_name};
 use super::units::{self, law_value};
-use crate::model::scenario::{DelayLaw, ObjectSetup, Scenario, Step};
+use crate::model::scenario::{ClientSetup, DelayLaw, ObjectSetup, Scenario, Step};
 
 const STEPS_MAX: usize = 100;
 const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];
@@ -50,6 +50,13 @@ pub(super) fn read_program(field: &Field<'_>, things: &Things<'_>) -> Result<Vec
         steps.push(step);
     }
     Ok(steps)
+}
+
+impl Scenario {
+    /// A client's program as files have it: `acquire`, `work 5s`.
+    pub fn program_text(&self, client: &ClientSetup) -> Vec<String> {
+        client.program.iter().map(|step| step_text(step, self)).collect()
+    }
 }
 
 /// A step as a file says it: its lock or object is named where there are several.

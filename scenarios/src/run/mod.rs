@@ -9,6 +9,7 @@ mod engine;
 mod keys;
 mod lean;
 mod memory_budget;
+mod node_config;
 mod recorder;
 #[cfg(test)]
 mod tests;

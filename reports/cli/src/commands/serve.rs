@@ -1,10 +1,12 @@
 //! `doublehold serve`: the simulated servers on real ports, for redis-cli and client libraries.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use doublehold_history::History;
+use doublehold_scenarios::{Scenario, catalog};
 use doublehold_sim_redis::Persistence;
 use doublehold_sim_redis::core::{Limits, Version};
 
@@ -13,10 +15,11 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{self, OutputFile};
 use crate::output_options::OutputOptions;
+use crate::serve::control::Control;
 use crate::serve::layout::{Layout, Nodes, Sentinels};
 use crate::serve::options::{Options, limits};
-use crate::serve::serve;
 use crate::serve::signals::Signals;
+use crate::serve::{scenario, serve};
 use crate::stopping;
 
 /// Long enough for a busy laptop to answer in, short enough to wait for. Redis' own is 30 seconds.
@@ -81,9 +84,13 @@ pub(crate) struct Arguments {
     /// `DOUBLEHOLD HELP`. One port more answers them, which no fault strikes
     #[arg(long)]
     faults: bool,
+    /// Serve the nodes of a scenario, by name or FILE.toml, and strike its faults of nodes and links at their moments.
+    /// Its clients are yours: what they do is printed. Implies `--faults`
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["nodes", "replicas", "sentinels", "redis", "persistence"])]
+    scenario: Option<String>,
     /// Write what clients told of their locks to FILE as a history for `doublehold judge`; with each RESET another begins,
     /// whose file has a number behind its name
-    #[arg(long, value_name = "FILE", requires = "faults")]
+    #[arg(long, value_name = "FILE")]
     record: Option<String>,
     #[command(flatten)]
     results: Results,
@@ -136,6 +143,17 @@ fn refused<T>(problem: impl Into<String>, hint: impl Into<String>) -> Result<T, 
 }
 
 impl Arguments {
+    /// Whether faults may be asked for.
+    fn has_faults(&self) -> bool {
+        self.faults || self.scenario.is_some()
+    }
+
+    /// The scenario that is served, if one is.
+    fn read_scenario(&self) -> Result<Option<Arc<Scenario>>, CliError> {
+        let name = self.scenario.as_deref();
+        name.map(|name| Ok(Arc::new(catalog::load(name, &[])?))).transpose()
+    }
+
     fn layout(&self) -> Result<Layout, CliError> {
         let nodes = match (self.nodes, self.replicas) {
             (Some(_), Some(replicas)) => {
@@ -147,7 +165,7 @@ impl Arguments {
             (nodes, None) => Nodes::Apart(nodes.unwrap_or(1)),
             (None, Some(replicas)) => Nodes::Replicated(replicas),
         };
-        Ok(Layout { port: self.port, nodes, sentinels: self.sentinels(nodes)?, faults: self.faults })
+        Ok(Layout { port: self.port, nodes, sentinels: self.sentinels(nodes)?, faults: self.has_faults() })
     }
 
     fn sentinels(&self, nodes: Nodes) -> Result<Option<Sentinels>, CliError> {
@@ -179,6 +197,12 @@ impl Arguments {
     }
 
     fn options(&self) -> Result<Options, CliError> {
+        let scenario = self.read_scenario()?;
+        let layout = match scenario.as_deref() {
+            Some(scenario) => scenario::layout(scenario, self.port)
+                .or_else(|problem| refused(problem, "serve another scenario: `doublehold list`"))?,
+            None => self.layout()?,
+        };
         let mut limits = limits();
         let settings = [
             &self.maxclients,
@@ -193,8 +217,9 @@ impl Arguments {
             debug_assert_eq!(set, Ok(true), "{name}");
         }
         Ok(Options {
-            layout: self.layout()?,
+            layout,
             limits,
+            scenario,
             version: self.redis.unwrap_or_default(),
             persistence: self.persistence.unwrap_or_default(),
             remote_masters: self.allow_remote_replicaof,
@@ -207,7 +232,8 @@ impl Arguments {
 /// told of their locks.
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let mut options = arguments.options()?;
-    if let (false, Some(option)) = (arguments.faults, arguments.results.first_option()) {
+    let asked = arguments.record.as_ref().map(|_| "--record").or(arguments.results.first_option());
+    if let (false, Some(option)) = (arguments.has_faults(), asked) {
         return refused(
             format!("`{option}` is about what clients tell of their locks, which nobody writes down"),
             "add `--faults`",
@@ -231,7 +257,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     let histories = runtime.block_on(async {
         let signals = Signals::listen().map_err(CliError::Runtime)?;
-        let announcement = options.layout.announcement();
+        let mut announcement = options.layout.announcement();
+        if let Some(scenario) = &options.scenario {
+            announcement.push_str(&told_by(scenario, &options.layout)?);
+        }
         Ok::<_, CliError>(serve(options, signals, |_ports| output::inform(&announcement)).await?)
     })?;
     if let Some((file, path)) = record.zip(arguments.record.as_deref()) {
@@ -242,6 +271,19 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         return Ok(Exit::AsExpected);
     }
     judge_and_show(&histories, &[], files, &arguments.show)
+}
+
+/// What whoever runs the clients of a scenario has to know.
+fn told_by(scenario: &Arc<Scenario>, layout: &Layout) -> Result<String, CliError> {
+    let (control, _) = Control::new(layout, Some(Arc::clone(scenario)));
+    if let Err(problems) = scenario::faults(scenario, &control) {
+        return refused(
+            format!("`{}` has what no served node can show:\n  {}", scenario.name, problems.join("\n  ")),
+            format!("leave that out of a copy of its file, or run it: `doublehold run {}`", scenario.name),
+        );
+    }
+    let lines = scenario::to_do(scenario, &control);
+    Ok(format!("\n{}: {}", scenario.name, lines.join("\n")))
 }
 
 /// Writes each record to a file of its own.

@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use doublehold_history::History;
+use doublehold_history::{Header, History};
+use doublehold_scenarios::Scenario;
+use doublehold_scenarios::scenario::Role;
 
 use super::layout::{Layout, Nodes};
 use super::record::Record;
+use super::scenario;
 use super::weather::host::{Host, Order, ToDo};
 use super::weather::ledger::Ledger;
 use super::weather::links::Links;
@@ -24,6 +27,7 @@ pub(crate) struct Control {
     pub(super) ledger: Arc<Ledger>,
     pub(super) record: Record,
     layout: Layout,
+    scenario: Option<Arc<Scenario>>,
     /// Records that a RESET has ended.
     ended: Mutex<Vec<History>>,
 }
@@ -33,9 +37,17 @@ pub(super) type Orders = tokio::sync::mpsc::UnboundedReceiver<Order>;
 
 impl Control {
     /// Hosts as a layout has them, each up and well.
-    pub(super) fn new(layout: &Layout) -> (Arc<Control>, Vec<Orders>) {
+    pub(crate) fn new(layout: &Layout, scenario: Option<Arc<Scenario>>) -> (Arc<Control>, Vec<Orders>) {
         let began = Instant::now();
-        let hosts = layout.hosts().into_iter().map(|host| Host::new(host, began));
+        let named = scenario.iter().flat_map(|it| {
+            let sentinels = scenario::names(it, Role::Sentinel);
+            scenario::names(it, Role::Node).into_iter().chain(sentinels)
+        });
+        let mut named = named.collect::<Vec<_>>().into_iter();
+        let hosts = layout
+            .hosts()
+            .into_iter()
+            .map(|(name, port, node)| Host::new((named.next().unwrap_or(name), port, node), began));
         let (hosts, orders): (Vec<_>, Vec<_>) = hosts.map(|(host, orders)| (Arc::new(host), orders)).unzip();
         let control = Control {
             hosts,
@@ -45,6 +57,7 @@ impl Control {
             ledger: Arc::default(),
             record: Record::new(began),
             layout: layout.clone(),
+            scenario,
             ended: Mutex::default(),
         };
         (Arc::new(control), orders)
@@ -106,12 +119,12 @@ impl Control {
         self.strikes.clear();
         self.moments.clear();
         self.ledger.clear();
-        self.links.heal(None, &self.hosts);
+        self.links.recover();
         self.hosts.iter().for_each(|host| host.recover());
     }
 
     /// Brings everything back to how it was at first: faults, roles, data, and the record.
-    pub(super) async fn reset(&self) -> Result<(), String> {
+    pub(super) async fn reset(self: &Arc<Self>) -> Result<(), String> {
         let ended = self.history();
         self.recover();
         for host in &self.hosts {
@@ -128,7 +141,21 @@ impl Control {
             self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
         }
         self.record.begin_anew();
+        self.begin();
         Ok(())
+    }
+
+    /// Begins the scenario, if there is one: its clocks are as wrong as it says, and its faults wait.
+    pub(super) fn begin(self: &Arc<Self>) {
+        let Some(scenario) = &self.scenario else { return };
+        for word in scenario::first_clocks(scenario, self) {
+            // They take no time.
+            let _ = words::strike(self, word);
+        }
+        // What cannot be struck was refused before anybody was served.
+        for timed in scenario::faults(scenario, self).unwrap_or_default() {
+            self.arm(timed);
+        }
     }
 
     /// Every record, in the order in which they began. The last one is there even if nobody told anything.
@@ -144,7 +171,10 @@ impl Control {
     pub(super) fn history(&self) -> History {
         let nodes = self.hosts.iter().filter(|host| host.is_node()).map(|host| host.name.clone());
         let name = format!("served: {}", self.layout);
-        self.record.history(&name, nodes.collect(), self.ledger.missing())
+        let name = self.scenario.as_ref().map_or(name, |scenario| format!("served: {}", scenario.name));
+        let bounds = self.scenario.as_deref().map(scenario::bounds).unwrap_or_default();
+        let header = Header { nodes: nodes.collect(), bounds, ..Header::new(&name, 0, &[], &[]) };
+        self.record.history(header, self.ledger.missing())
     }
 
     /// Whether the nodes are a master and its replicas.

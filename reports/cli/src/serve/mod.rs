@@ -14,13 +14,14 @@
 //! | one server from its start to its end | `server`, `process` |
 //! | faults, in real time | `weather` |
 //! | the words that strike them, and the judge's | `words` |
+//! | a scenario's nodes and faults | `scenario` |
 //! | what clients tell of their locks | `record` |
 //! | what all servers share for that | `control` |
 //! | how many connections the system allows | `files` |
 //! | being asked to stop | `signals` |
 //! | what goes wrong | `error` |
 
-mod control;
+pub(crate) mod control;
 mod either;
 pub(crate) mod error;
 mod files;
@@ -28,6 +29,7 @@ pub(crate) mod layout;
 pub(crate) mod options;
 mod process;
 mod record;
+pub(crate) mod scenario;
 mod server;
 pub(crate) mod signals;
 #[cfg(test)]
@@ -54,6 +56,9 @@ use weather::host::Host;
 /// How long clients have to take their replies when the program is asked to stop: Redis' `shutdown-timeout`.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
+/// Signals that come within this time of the first are the same request.
+const SAME_REQUEST: Duration = Duration::from_millis(200);
+
 /// Serves until every server was told to SHUTDOWN, or the program is asked to stop: then no connection is
 /// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run
 /// inside a tokio runtime. Returns what clients have told of their locks, a history for each record; none without
@@ -78,6 +83,9 @@ pub(crate) async fn serve(
         .zip(listeners)
         .map(|((port, duty), listener)| server::start(&options, port, duty, listener, places.next()))
         .collect::<Result<_, _>>()?;
+    if let Some(control) = &control {
+        control.begin();
+    }
     ready(ports);
     let (stops, ends): (Vec<_>, Vec<_>) = servers.into_iter().map(|server| (server.stop, server.end)).unzip();
     let mut all_ended = pin!(async {
@@ -105,10 +113,18 @@ pub(crate) async fn serve(
         // One that has shut down already needs not be told.
         let _ = stop.send(());
     }
-    let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), signals.next()).await };
+    let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), asked_again(&mut signals)).await };
     match first(all_ended, patience).await {
         Either::Right(Either::Right(_again)) => Err(ServeError::StoppedAtOnce),
         Either::Left(()) | Either::Right(Either::Left(())) => Ok(records(control)),
+    }
+}
+
+/// Ends when the program is asked to stop once more. `timeout` asks it, and then its whole group: that is one request.
+async fn asked_again(signals: &mut Signals) {
+    let first = Instant::now();
+    while first.elapsed() < SAME_REQUEST {
+        signals.next().await;
     }
 }
 
@@ -118,7 +134,7 @@ type Places = std::vec::IntoIter<(Place, Option<Orders>)>;
 /// What all hosts share, where faults are asked for, and the place of each server in the order of their ports.
 fn places(options: &Options) -> (Option<Arc<Control>>, Places) {
     let Some(port) = options.layout.control_port() else { return (None, Vec::new().into_iter()) };
-    let (control, orders) = Control::new(&options.layout);
+    let (control, orders) = Control::new(&options.layout, options.scenario.clone());
     let hosts = control.hosts.iter().cloned().zip(orders.into_iter().map(Some));
     // Words reach it as they reach any other, and nothing befalls it.
     let (own, _) = Host::new(("control".to_owned(), port, None), Instant::now());

@@ -1,8 +1,10 @@
 //! What is served, and within which limits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_scenarios::Scenario;
 use doublehold_sim_redis::Persistence;
 use doublehold_sim_redis::core::{Limits, OutputLimit, Version};
 
@@ -17,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) layout: Layout,
     /// What each server can be made to hold.
     pub(crate) limits: Limits,
+    /// What else is said of the nodes, and which faults strike them.
+    pub(crate) scenario: Option<Arc<Scenario>>,
     /// Which Redis the nodes are.
     pub(crate) version: Version,
     /// Whether nodes keep their data in files, for a process that begins again. The files are in memory.

@@ -18,6 +18,7 @@ use super::layout::Duty;
 use super::options::Options;
 use super::process::{self, Process, Server};
 use super::record::KeyWatch;
+use super::scenario;
 use super::weather::host::Host;
 use super::weather::machine::ServedMachine;
 
@@ -110,19 +111,27 @@ impl Boot {
     }
 
     fn boot_node(&self, replica_of: Option<(String, u16)>) -> Result<Server, ServeError> {
-        let Options { limits, remote_masters, config_dir, persistence, version, .. } = self.options.clone();
+        let Options { limits, remote_masters, config_dir, persistence, version, scenario, .. } =
+            self.options.clone();
+        let place = self.place.as_ref().and_then(|place| place.host.node);
+        let told = scenario.zip(place).map(|(scenario, place)| scenario::node_config(&scenario, place));
+        let told = told.unwrap_or_else(|| NodeConfig {
+            core: CoreConfig { version, ..CoreConfig::default() },
+            persistence,
+            ..NodeConfig::default()
+        });
         let (script_limit, config_file) = (script_limit(), config_dir.is_some());
         let core = CoreConfig {
             port: self.port,
-            version,
             config_file,
             limits,
             remote_masters,
             script_limit,
             observer: self.observer(),
-            ..CoreConfig::default()
+            ..told.core
         };
-        let config = NodeConfig { core, replica_of, persistence, ..NodeConfig::default() };
+        // Here hosts have addresses, which the layout knows, and no names.
+        let config = NodeConfig { core, replica_of, announced_address: None, ..told };
         let node = Node::boot(self.machine.clone(), config);
         node.map(Server::Node).map_err(|source| self.not_started("node", source))
     }

@@ -29,6 +29,7 @@ fn options(port: u16, nodes: u16) -> Options {
     Options {
         layout,
         limits: limits(),
+        scenario: None,
         version: Version::default(),
         persistence: Persistence::None,
         remote_masters: false,

@@ -30,6 +30,7 @@ mod report;
 mod serve;
 mod serve_faults;
 mod serve_record;
+mod serve_scenario;
 mod serve_sentinels;
 mod shrink;
 mod spoilt;

@@ -189,7 +189,7 @@ fn a_cut_holds_what_either_sends_until_it_is_healed() {
     assert_eq!(weather.word("HEAL A c1"), "OK", "either end may come first");
     assert_eq!(c1.reply(), "OK");
     assert_eq!(c2.say("GET lock"), "c1");
-    assert_eq!(weather.word("HEAL c1 A"), "-ERR no cut between A and c1: `DOUBLEHOLD STATUS` lists them");
+    assert_eq!(weather.word("HEAL c1 A"), "-ERR there is no such cut: `DOUBLEHOLD STATUS` lists them");
 }
 
 #[test]

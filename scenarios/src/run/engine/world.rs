@@ -12,8 +12,7 @@ use std::time::Duration;
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, MasterGroup, NodeName, Nodes};
 use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
-use doublehold_sim_redis::core::{CoreConfig, KeyEvents, Version};
-use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
+use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use doublehold_sim_sentinel::{Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host};
 
 use super::env::{REDIS_PORT, SimEnv};
@@ -23,8 +22,7 @@ use super::threads::{self, Starts, ThreadJob};
 use super::tokio_timers::Fired;
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{
-    HostIndex, HostSetup, KnownScripts, LinkSetup, NodeVersion, Persistence, ResourceSetup, RestartClock,
-    Role, Scenario,
+    HostIndex, HostSetup, KnownScripts, LinkSetup, ResourceSetup, RestartClock, Role, Scenario,
 };
 use crate::model::sentinels::Knowledge;
 use crate::run::Driver;
@@ -228,46 +226,11 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
 }
 
 fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> NodeConfig {
-    let persistence = match scenario.nodes.persistence {
-        Persistence::None => NodePersistence::None,
-        Persistence::Everysec => NodePersistence::AofEverysec,
-        Persistence::Always => NodePersistence::AofAlways,
-        Persistence::Rdb => NodePersistence::Rdb,
-    };
-    let master = scenario.nodes.master.filter(|master| *master != index);
-    let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
-    let scripts = match scenario.nodes.scripts {
-        KnownScripts::Unknown => Arc::default(),
-        KnownScripts::Loaded => kind.descriptor().scripts,
-    };
-    let version = match scenario.nodes.version {
-        NodeVersion::V7_0 => Version::V7_0,
-        NodeVersion::V8_4 => Version::V8_4,
-    };
-    let seconds = scenario.nodes.min_replicas_max_lag.as_secs();
-    let core = CoreConfig {
-        version,
-        port: REDIS_PORT,
-        config_file: true,
-        scripts,
-        key_events: KeyEvents::parse(scenario.nodes.key_events.as_bytes()).unwrap_or_default(),
-        min_replicas_to_write: scenario.nodes.min_replicas_to_write,
-        min_replicas_max_lag: u32::try_from(seconds).unwrap_or(u32::MAX),
-        replica_priority: *scenario.nodes.replica_priority.of(index),
-        replica_serve_stale_data: scenario.nodes.replica_serve_stale_data,
-        ..CoreConfig::default()
-    };
-    let snapshot_interval = scenario.nodes.snapshot_interval;
-    // Sentinels learn of replicas by the addresses that their master lists, and hosts have names here.
-    let announced_address = scenario.sentinels.as_ref().map(|_| scenario.hosts[index.0].name.clone());
-    NodeConfig {
-        core,
-        persistence,
-        snapshot_interval,
-        replica_of,
-        announced_address,
-        ..NodeConfig::default()
+    let mut config = scenario.node_config(index);
+    if let KnownScripts::Loaded = scenario.nodes.scripts {
+        config.core.scripts = kind.descriptor().scripts;
     }
+    config
 }
 
 /// The name by which Sentinels and clients know the master.

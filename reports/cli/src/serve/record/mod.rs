@@ -57,7 +57,7 @@ struct Book {
 
 /// What a client tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(crate) enum Told {
     Asks,
     Granted { lease: Option<Duration>, fence: Option<u64> },
     Extended { lease: Option<Duration> },
@@ -189,11 +189,11 @@ impl Record {
         self.book().clients.is_empty()
     }
 
-    /// The history so far, under a name, with the names of the nodes. `doubts` are reasons for which nothing is to be said to hold.
-    pub(super) fn history(&self, name: &str, nodes: Vec<String>, doubts: Vec<String>) -> History {
+    /// The history so far. Of the header only clients, locks, objects and errors are filled in here. `doubts` are reasons for which nothing is to be said to hold.
+    pub(super) fn history(&self, header: Header, doubts: Vec<String>) -> History {
         let book = self.book();
         let now = TrueNs(self.now_ns().saturating_sub(book.from_ns));
-        book.history(Header { nodes, ..Header::new(name, 0, &[], &[]) }, now, doubts)
+        book.history(header, now, doubts)
     }
 }
 

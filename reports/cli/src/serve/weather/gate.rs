@@ -50,22 +50,31 @@ impl Gate {
     }
 }
 
-/// A byte stream behind gates: while one is closed, nothing is read or written.
+/// The two directions of a connection, as one of its ends sees them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gates {
+    pub(super) inward: Arc<Gate>,
+    pub(super) outward: Arc<Gate>,
+}
+
+/// A byte stream behind gates: while one is closed, nothing is read, or nothing written.
 ///
 /// What has been written before is on its way and arrives, as far as the system's buffers take it.
 #[derive(Debug)]
 pub(crate) struct Gated<S> {
     stream: S,
-    gates: Vec<Arc<Gate>>,
+    link: Option<Gates>,
+    /// That of the host at this end, where its stop stops the stream.
+    stop: Option<Arc<Gate>>,
 }
 
 impl<S> Gated<S> {
-    pub(super) fn new(stream: S, gates: Vec<Arc<Gate>>) -> Gated<S> {
-        Gated { stream, gates }
+    pub(super) fn new(stream: S, link: Option<Gates>, stop: Option<Arc<Gate>>) -> Gated<S> {
+        Gated { stream, link, stop }
     }
 
-    fn poll_open(&self, cx: &Context<'_>) -> Poll<()> {
-        for gate in &self.gates {
+    fn poll_open(&self, direction: fn(&Gates) -> &Arc<Gate>, cx: &Context<'_>) -> Poll<()> {
+        for gate in self.link.iter().map(direction).chain(&self.stop) {
             ready!(gate.poll_open(cx));
         }
         Poll::Ready(())
@@ -78,14 +87,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gated<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        ready!(self.poll_open(cx));
+        ready!(self.poll_open(|link| &link.inward, cx));
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Gated<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        ready!(self.poll_open(cx));
+        ready!(self.poll_open(|link| &link.outward, cx));
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 

@@ -1,36 +1,38 @@
-//! The links between hosts and clients: who is at the other end of a connection, and which links are cut.
+//! The links between hosts and clients: who is at the other end of a connection, and which links are cut or slow.
 //!
 //! A client is known by the name that it gives its connections, by CLIENT SETNAME, HELLO or `DOUBLEHOLD IAM`. Until
-//! then a connection is nobody's. A cut closes both directions of all connections of a pair; what the system has in its
-//! buffers still arrives.
+//! then a connection is nobody's. A cut closes a direction of all connections of a pair; what the system has in its
+//! buffers still arrives. A slow link delays requests, one after another on each connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use doublehold_sim_redis::core::Peer;
 use tokio::net::TcpStream;
 
-use super::gate::Gate;
+use super::gate::{Gate, Gates};
 use super::host::Host;
 
 /// All links.
 #[derive(Default)]
 pub(crate) struct Links {
     state: Mutex<State>,
-    is_any_cut: AtomicBool,
+    /// Whether any is cut or slow: most requests look at no more than this.
+    is_any_struck: AtomicBool,
     last_connection: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     accepted: BTreeMap<u64, Accepted>,
-    /// Connections that hosts opened: from whom, to which port.
-    opened: Vec<(String, u16, Weak<Gate>)>,
-    /// Their own ends of those.
+    opened: Vec<Opened>,
+    /// Hosts' own ends of the connections that they opened.
     own: BTreeSet<SocketAddr>,
-    cut: BTreeSet<Pair>,
+    cut: BTreeSet<Way>,
+    slow: BTreeMap<Way, Duration>,
 }
 
 /// A connection that a host accepted.
@@ -38,24 +40,43 @@ struct Accepted {
     host: Arc<Host>,
     remote: Option<SocketAddr>,
     client: Option<Arc<str>>,
-    gate: Arc<Gate>,
+    gates: Gates,
+    /// The request that comes next has been delayed already.
+    is_delayed: bool,
 }
 
-/// Two ends, the lesser first.
+/// A connection that a host opened.
+struct Opened {
+    from: String,
+    to: String,
+    inward: Weak<Gate>,
+    outward: Weak<Gate>,
+}
+
+/// From one end to another, by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Pair(String, String);
+pub(crate) struct Way {
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
 
-impl Pair {
-    pub(crate) fn new(one: &str, other: &str) -> Pair {
-        let (first, second) = if one <= other { (one, other) } else { (other, one) };
-        Pair(first.to_owned(), second.to_owned())
+impl Way {
+    pub(crate) fn new(from: &str, to: &str) -> Way {
+        Way { from: from.to_owned(), to: to.to_owned() }
+    }
+
+    pub(crate) fn back(&self) -> Way {
+        Way::new(&self.to, &self.from)
     }
 }
 
-impl std::fmt::Display for Pair {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} and {}", self.0, self.1)
-    }
+/// What a link does to a request.
+pub(super) enum OnTheWay {
+    Passes,
+    /// It waits until the link is no longer cut.
+    Cut(Arc<Gate>),
+    /// It comes so much later.
+    Slow(Duration),
 }
 
 impl Links {
@@ -68,13 +89,13 @@ impl Links {
         Peer { host: 0, connection: self.last_connection.fetch_add(1, Ordering::Relaxed) + 1 }
     }
 
-    /// Notes a connection that a host accepted. Returns the gate of its link.
-    pub(super) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Arc<Gate> {
-        let gate = Arc::new(Gate::default());
-        let remote = stream.peer_addr().ok();
-        let accepted = Accepted { host: Arc::clone(host), remote, client: None, gate: Arc::clone(&gate) };
+    /// Notes a connection that a host accepted. Returns its gates.
+    pub(super) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Gates {
+        let gates = Gates::default();
+        let (host, remote) = (Arc::clone(host), stream.peer_addr().ok());
+        let accepted = Accepted { host, remote, client: None, gates: gates.clone(), is_delayed: false };
         self.state().accepted.insert(peer.connection, accepted);
-        gate
+        gates
     }
 
     /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's.
@@ -89,13 +110,17 @@ impl Links {
         (!is_left).then_some(client)
     }
 
-    /// The gate of a connection that a host is about to open.
-    pub(super) fn open(&self, from: &Host, port: u16) -> Arc<Gate> {
-        let gate = Arc::new(Gate::default());
+    /// The gates of a connection that a host is about to open.
+    pub(super) fn open(&self, from: &Host, port: u16, hosts: &[Arc<Host>]) -> Gates {
+        let gates = Gates::default();
+        let to =
+            hosts.iter().find(|host| host.port == port).map_or_else(String::new, |host| host.name.clone());
+        let (inward, outward) = (Arc::downgrade(&gates.inward), Arc::downgrade(&gates.outward));
         let mut state = self.state();
-        state.opened.retain(|(_, _, gate)| gate.strong_count() > 0);
-        state.opened.push((from.name.clone(), port, Arc::downgrade(&gate)));
-        gate
+        state.opened.retain(|opened| opened.inward.strong_count() > 0);
+        state.opened.push(Opened { from: from.name.clone(), to, inward, outward });
+        state.settle();
+        gates
     }
 
     /// Notes a host's own end of a connection that it opened.
@@ -108,12 +133,11 @@ impl Links {
     /// Gives a connection the name of its client.
     pub(crate) fn name(&self, peer: Peer, client: &str) {
         let mut state = self.state();
-        let State { accepted, cut, .. } = &mut *state;
-        if let Some(link) = accepted.get_mut(&peer.connection) {
+        if let Some(link) = state.accepted.get_mut(&peer.connection) {
             link.client = (!client.is_empty()).then(|| client.into());
-            if cut.contains(&Pair::new(client, &link.host.name)) {
-                link.gate.close();
-            }
+        }
+        if !state.cut.is_empty() {
+            state.settle();
         }
     }
 
@@ -126,39 +150,94 @@ impl Links {
         (!is_own).then(|| link.client.clone())
     }
 
-    /// The gate of a connection, if its link is cut.
-    pub(super) fn cut_gate(&self, peer: Peer) -> Option<Arc<Gate>> {
-        if !self.is_any_cut.load(Ordering::Acquire) {
-            return None;
+    /// What befalls a request on its way.
+    pub(super) fn pass(&self, peer: Peer) -> OnTheWay {
+        if !self.is_any_struck.load(Ordering::Acquire) {
+            return OnTheWay::Passes;
         }
-        let state = self.state();
-        let gate = &state.accepted.get(&peer.connection)?.gate;
-        gate.is_closed().then(|| Arc::clone(gate))
+        let mut state = self.state();
+        let State { accepted, slow, .. } = &mut *state;
+        let Some(link) = accepted.get_mut(&peer.connection) else { return OnTheWay::Passes };
+        if link.gates.inward.is_closed() {
+            return OnTheWay::Cut(Arc::clone(&link.gates.inward));
+        }
+        let client = link.client.as_deref().unwrap_or_default();
+        match slow.get(&Way::new(client, &link.host.name)) {
+            Some(by) if !std::mem::replace(&mut link.is_delayed, true) => OnTheWay::Slow(*by),
+            _ => {
+                link.is_delayed = false;
+                OnTheWay::Passes
+            }
+        }
     }
 
-    /// Cuts the link between two.
-    pub(crate) fn cut(&self, pair: Pair, hosts: &[Arc<Host>]) {
+    fn change(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
-        self.is_any_cut.store(true, Ordering::Release);
-        state.cut.insert(pair);
-        state.settle(hosts);
+        change(&mut state);
+        self.is_any_struck.store(!state.cut.is_empty() || !state.slow.is_empty(), Ordering::Release);
+        state.settle();
     }
 
-    /// Ends a cut, or all of them; false if there was none.
-    pub(crate) fn heal(&self, pair: Option<&Pair>, hosts: &[Arc<Host>]) -> bool {
-        let mut state = self.state();
-        let was_cut = match pair {
-            Some(pair) => state.cut.remove(pair),
-            None => !std::mem::take(&mut state.cut).is_empty(),
-        };
-        self.is_any_cut.store(!state.cut.is_empty(), Ordering::Release);
-        state.settle(hosts);
+    /// Cuts ways.
+    pub(crate) fn cut(&self, ways: impl IntoIterator<Item = Way>) {
+        self.change(|state| state.cut.extend(ways));
+    }
+
+    /// Ends the cuts of ways; false if none of them was cut.
+    pub(crate) fn heal(&self, ways: impl IntoIterator<Item = Way>) -> bool {
+        let mut was_cut = false;
+        self.change(|state| ways.into_iter().for_each(|way| was_cut |= state.cut.remove(&way)));
         was_cut
     }
 
-    /// What is cut.
-    pub(crate) fn cuts(&self) -> Vec<Pair> {
-        self.state().cut.iter().cloned().collect()
+    /// Ends all cuts.
+    pub(crate) fn heal_all(&self) {
+        self.change(|state| state.cut.clear());
+    }
+
+    /// Lets each request on a way take so much longer; zero ends that.
+    pub(crate) fn slow_down(&self, way: Way, by: Duration) {
+        self.change(|state| {
+            if by.is_zero() {
+                state.slow.remove(&way)
+            } else {
+                state.slow.insert(way, by)
+            };
+        });
+    }
+
+    /// Ends all that strikes links.
+    pub(crate) fn recover(&self) {
+        self.change(|state| {
+            state.cut.clear();
+            state.slow.clear();
+        });
+    }
+
+    /// Lets nothing more out of a client's connections to a host, which are then to be ended. Returns their addresses.
+    pub(crate) fn shut(&self, client: &str, host: &str) -> Vec<SocketAddr> {
+        let state = self.state();
+        let links = state.accepted.values();
+        let theirs = links.filter(|it| it.client.as_deref() == Some(client) && it.host.name == host);
+        theirs.inspect(|it| it.gates.outward.close()).filter_map(|it| it.remote).collect()
+    }
+
+    /// What is cut or slow, in words.
+    pub(crate) fn state_words(&self) -> Vec<String> {
+        let state = self.state();
+        let mut words: Vec<String> = Vec::new();
+        for way in &state.cut {
+            let Way { from, to } = way;
+            if !state.cut.contains(&way.back()) {
+                words.push(format!("cut from {from} to {to}"));
+            } else if from <= to {
+                words.push(format!("cut between {from} and {to}"));
+            }
+        }
+        for (Way { from, to }, by) in &state.slow {
+            words.push(format!("slow from {from} to {to}, by {}", doublehold_text::exact_duration(*by)));
+        }
+        words
     }
 
     /// The clients that have a connection now, in the order of their names.
@@ -171,16 +250,23 @@ impl Links {
 
 impl State {
     /// Opens and closes each gate as the cuts say.
-    fn settle(&self, hosts: &[Arc<Host>]) {
-        let set = |gate: &Gate, is_cut| if is_cut { gate.close() } else { gate.open() };
+    fn settle(&self) {
+        let set = |gate: &Gate, from: &str, to: &str| match self.cut.contains(&Way::new(from, to)) {
+            true => gate.close(),
+            false => gate.open(),
+        };
         for link in self.accepted.values() {
-            let pair = link.client.as_deref().map(|client| Pair::new(client, &link.host.name));
-            set(&link.gate, pair.is_some_and(|pair| self.cut.contains(&pair)));
+            let client = link.client.as_deref().unwrap_or_default();
+            set(&link.gates.inward, client, &link.host.name);
+            set(&link.gates.outward, &link.host.name, client);
         }
-        for (from, port, gate) in &self.opened {
-            let Some(gate) = gate.upgrade() else { continue };
-            let to = hosts.iter().find(|host| host.port == *port);
-            set(&gate, to.is_some_and(|to| self.cut.contains(&Pair::new(from, &to.name))));
+        for Opened { from, to, inward, outward } in &self.opened {
+            if let Some(gate) = inward.upgrade() {
+                set(&gate, to, from);
+            }
+            if let Some(gate) = outward.upgrade() {
+                set(&gate, from, to);
+            }
         }
     }
 }

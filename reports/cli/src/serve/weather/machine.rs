@@ -55,8 +55,8 @@ impl ServedMachine {
     /// Puts a connection that somebody made to the host behind the gates of its link.
     pub(crate) fn accept(&self, stream: TcpStream, peer: Peer) -> Gated<TcpStream> {
         let place = self.weather.as_deref();
-        let gate = place.map(|place| place.control.links.accept(&place.host, &stream, peer));
-        Gated::new(stream, gate.into_iter().collect())
+        let link = place.map(|place| place.control.links.accept(&place.host, &stream, peer));
+        Gated::new(stream, link, None)
     }
 }
 
@@ -90,14 +90,15 @@ impl Machine for ServedMachine {
 
     async fn connect(&self, host: &str, port: u16) -> io::Result<Gated<TcpStream>> {
         let Some(Place { control, host: from }) = self.weather.as_deref() else {
-            return Ok(Gated::new(self.real.connect(host, port).await?, Vec::new()));
+            return Ok(Gated::new(self.real.connect(host, port).await?, None, None));
         };
         from.stop.opened().await;
-        let link = control.links.open(from, port);
-        link.opened().await;
+        let link = control.links.open(from, port, &control.hosts);
+        link.outward.opened().await;
+        link.inward.opened().await;
         let stream = self.real.connect(host, port).await?;
         control.links.note_own(&stream);
-        Ok(Gated::new(stream, vec![link, Arc::clone(&from.stop)]))
+        Ok(Gated::new(stream, Some(link), Some(Arc::clone(&from.stop))))
     }
 
     fn random(&self, buf: &mut [u8]) {

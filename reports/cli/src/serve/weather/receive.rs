@@ -10,6 +10,7 @@ use doublehold_sim_redis::resp::Args;
 use super::gate::Gate;
 use super::host::{Host, ToDo};
 use super::ledger::Ticket;
+use super::links::OnTheWay;
 use super::moments::Happened;
 use super::strikes::Blow;
 use crate::serve::control::Control;
@@ -36,8 +37,10 @@ impl Control {
         if let Some(client) = name_told_by(request) {
             control.links.name(from, &String::from_utf8_lossy(client));
         }
-        if let Some(gate) = control.links.cut_gate(from) {
-            return held_by(gate);
+        match control.links.pass(from) {
+            OnTheWay::Passes => {}
+            OnTheWay::Cut(gate) => return held_by(gate),
+            OnTheWay::Slow(by) => return Received::Hold(Box::pin(tokio::time::sleep(by))),
         }
         if !control.strikes.is_any_waiting() && !control.moments.is_any_waiting() {
             return Received::Execute;

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use doublehold_sim_redis::core::Peer;
 use doublehold_sim_redis::resp::Args;
+pub(crate) use moment::check_moment;
 use said::Said;
 pub(crate) use word::Word;
 

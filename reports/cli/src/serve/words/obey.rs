@@ -30,13 +30,18 @@ pub(super) fn at_once(control: &Arc<Control>, from: Peer, word: Word) -> Result<
             let words = vec![(Duration::ZERO, *word)];
             control.arm(Timed { typed, when, words, each: false, is_optional: false });
         }
-        Word::Cut(pair) => control.links.cut(pair, &control.hosts),
-        Word::Heal(pair) => {
-            if !control.links.heal(pair.as_ref(), &control.hosts)
-                && let Some(pair) = pair
-            {
-                return Ok(Said::Error(format!("no cut between {pair}: `DOUBLEHOLD STATUS` lists them")));
+        Word::Cut(ways) => control.links.cut(ways),
+        Word::HealAll => control.links.heal_all(),
+        Word::Heal(ways) => {
+            if !control.links.heal(ways) {
+                return Ok(Said::Error("there is no such cut: `DOUBLEHOLD STATUS` lists them".to_owned()));
             }
+        }
+        Word::SlowLink { way, by } => control.links.slow_down(way, by),
+        Word::ResetConnections { client, host } => {
+            let kills = control.links.shut(&client, &host.name).into_iter();
+            let kills: Vec<String> = kills.map(|address| format!("CLIENT KILL ADDR {address}")).collect();
+            tokio::spawn(async move { host.order(type_in(&kills)).await });
         }
         Word::Status => return Ok(Said::Lines(status(control))),
         Word::Help => {
@@ -93,7 +98,7 @@ fn status(control: &Control) -> Vec<String> {
         let state = if state.is_empty() { "well".to_owned() } else { state.join(", ") };
         format!("{} on port {}: {state}", host.name, host.port)
     });
-    let cuts = control.links.cuts().into_iter().map(|pair| format!("cut between {pair}"));
+    let cuts = control.links.state_words();
     let clients = control.links.clients().into_iter().map(|client| format!("{client} has connections"));
     let strikes = control.ledger.waiting().into_iter().chain(control.ledger.under_way());
     hosts.chain(cuts).chain(strikes).chain(clients).collect()

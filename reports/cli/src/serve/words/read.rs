@@ -13,7 +13,7 @@ use super::word::{NEEDS_A_WORLD, USAGES, Usage, Word};
 use crate::serve::control::Control;
 use crate::serve::record::Told;
 use crate::serve::weather::host::Host;
-use crate::serve::weather::links::Pair;
+use crate::serve::weather::links::Way;
 use crate::serve::weather::strikes::{Blow, Strike};
 
 /// How long AWAIT waits where nobody says.
@@ -70,8 +70,10 @@ impl Arguments<'_> {
             "SLOW" => Word::Slow { host: self.node()?, by: self.duration()? },
             "HOLD" | "DROP" | "REPEAT" => Word::Strike(self.strike()?),
             "AT" => self.at()?,
-            "CUT" => Word::Cut(self.pair()?),
-            "HEAL" => Word::Heal(if self.rest.is_empty() { None } else { Some(self.pair()?) }),
+            "CUT" => Word::Cut(self.ways()?),
+            "HEAL" if self.rest.is_empty() => Word::HealAll,
+            "HEAL" => Word::Heal(self.ways()?),
+            "RESET-CONNECTIONS" => Word::ResetConnections { client: self.client()?, host: self.node()? },
             "CRASH" => Word::Crash(self.host()?),
             "RESTART" => Word::Restart(self.host()?),
             "PROMOTE" => self.promote()?,
@@ -178,7 +180,8 @@ impl Arguments<'_> {
         Ok(Word::Promote { host, tell })
     }
 
-    fn pair(&mut self) -> Result<Pair, String> {
+    /// Both ways between two; with `ONE-WAY` behind them, only that from the first to the second.
+    fn ways(&mut self) -> Result<Vec<Way>, String> {
         let (one, other) = (self.text("a client or a node")?, self.text("a client or a node")?);
         let name =
             |text: &str| self.find_host(text).map_or_else(|| text.to_owned(), |host| host.name.clone());
@@ -189,7 +192,8 @@ impl Arguments<'_> {
         if one == other {
             return Err(format!("{one} has no link to itself: name two"));
         }
-        Ok(Pair::new(&one, &other))
+        let way = Way::new(&one, &other);
+        Ok(if self.is_next("ONE-WAY") { vec![way] } else { vec![way.clone(), way.back()] })
     }
 
     /// The next argument, which is what a message calls `what`.

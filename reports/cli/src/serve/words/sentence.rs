@@ -1,6 +1,7 @@
 //! Faults as sentences, for the record.
 
 use super::word::Word;
+use crate::serve::weather::links::Way;
 
 /// What a word does, and to which node, by its place among nodes. Nothing of what is no fault, or strikes only later.
 pub(super) fn of(word: &Word) -> Option<(String, Option<usize>)> {
@@ -30,10 +31,27 @@ pub(super) fn of(word: &Word) -> Option<(String, Option<usize>)> {
             (format!("{} evicts all keys that have a lifetime", host.name), Some(host))
         }
         Word::Evict { host, .. } => (format!("{} evicts all keys", host.name), Some(host)),
-        Word::Cut(pair) => (format!("the link between {pair} is cut"), None),
-        Word::Heal(Some(pair)) => (format!("the link between {pair} is healed"), None),
-        Word::Heal(None) => ("all cuts are healed".to_owned(), None),
+        Word::Cut(ways) => (format!("the link {} is cut", between(ways)), None),
+        Word::Heal(ways) => (format!("the link {} is healed", between(ways)), None),
+        Word::HealAll => ("all cuts are healed".to_owned(), None),
+        Word::SlowLink { way: Way { from, to }, by } if by.is_zero() => {
+            (format!("requests from {from} to {to} come at their speed again"), None)
+        }
+        Word::SlowLink { way: Way { from, to }, by } => {
+            (format!("requests from {from} to {to} come {} later", exact(*by)), None)
+        }
+        Word::ResetConnections { client, host } => {
+            (format!("{client}'s connections to {} are reset", host.name), Some(host))
+        }
         _ => return None,
     };
     Some((what, host.and_then(|host| host.node)))
+}
+
+fn between(ways: &[Way]) -> String {
+    match ways {
+        [Way { from, to }] => format!("from {from} to {to}"),
+        [Way { from, to }, ..] => format!("between {from} and {to}"),
+        [] => String::new(),
+    }
 }

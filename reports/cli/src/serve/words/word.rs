@@ -8,7 +8,7 @@ use doublehold_scenarios::when::When;
 
 use crate::serve::record::Told;
 use crate::serve::weather::host::Host;
-use crate::serve::weather::links::Pair;
+use crate::serve::weather::links::Way;
 use crate::serve::weather::strikes::Strike;
 
 /// A word with its arguments.
@@ -48,8 +48,19 @@ pub(crate) enum Word {
         when: When,
         word: Box<Word>,
     },
-    Cut(Pair),
-    Heal(Option<Pair>),
+    Cut(Vec<Way>),
+    Heal(Vec<Way>),
+    HealAll,
+    /// Lets each request from a client to a node take so much longer.
+    SlowLink {
+        way: Way,
+        by: Duration,
+    },
+    /// Ends all connections of a client to a node, without another byte.
+    ResetConnections {
+        client: String,
+        host: Arc<Host>,
+    },
     Await {
         over: bool,
         at_most: Duration,
@@ -112,8 +123,17 @@ pub(super) const USAGES: &[Usage] = &[
         "executes the next such request, and ends its connection before the reply",
     ),
     usage("REPEAT", "CLIENT NODE TIME [TEXT]", "executes the next such request, and again so much later"),
-    usage("CUT", "A B", "cuts the link between a client and a node, or between two nodes, both ways"),
-    usage("HEAL", "[A B]", "ends a cut, or all of them"),
+    usage(
+        "CUT",
+        "A B [ONE-WAY]",
+        "cuts the link between a client and a node, or between two nodes; ONE-WAY: from the first to the second",
+    ),
+    usage("HEAL", "[A B [ONE-WAY]]", "ends a cut, or all of them"),
+    usage(
+        "RESET-CONNECTIONS",
+        "CLIENT NODE",
+        "ends the client's connections to the node, as a middlebox does that forgets them",
+    ),
     usage("CRASH", "NODE", "ends its process at once; its files stay"),
     usage("RESTART", "NODE", "starts it again, with what its files hold (`--persistence`)"),
     usage("PROMOTE", "NODE [TELL OTHER…]", "makes a replica the master, and the others follow it"),
