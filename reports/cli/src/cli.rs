@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use doublehold_text::mark_controls;
 
 use crate::commands;
+use crate::drive::child::{KEEPER, KeeperArguments, keep};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{numbers, output};
@@ -87,6 +88,11 @@ enum Command {
     VerifyDeterminism(commands::verify_determinism::Arguments),
     /// Serve simulated Redis nodes and Sentinels on loopback TCP ports, in real time
     Serve(commands::serve::Arguments),
+    /// Run a test of one's own lock, in any language, on served nodes: in calm, and under each of the built-in tries
+    Drive(commands::drive::Arguments),
+    /// Run a command until standard input ends, then kill it: what `drive` does its runs by
+    #[command(name = KEEPER, hide = true)]
+    Keep(KeeperArguments),
     /// Print a script that lets a shell complete commands and options
     Completions(commands::completions::Arguments),
     /// Write the manual pages into a folder
@@ -157,6 +163,8 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Engines(arguments) => commands::engines::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Drive(arguments) => commands::drive::execute(&arguments),
+        Command::Keep(arguments) => keep(&arguments),
         Command::Completions(arguments) => commands::completions::execute(&arguments, Cli::command()),
         Command::Man(arguments) => commands::man::execute(&arguments, Cli::command()),
     }

@@ -16,6 +16,7 @@
 mod cleanup;
 mod cli;
 mod commands;
+mod drive;
 mod engine;
 mod error;
 mod exit;

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod debate;
+pub(crate) mod drive;
 pub(crate) mod engines;
 pub(crate) mod explore;
 pub(crate) mod judge;

@@ -1,5 +1,6 @@
 //! `doublehold serve`: the simulated servers on real ports, for redis-cli and client libraries.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,10 @@ pub(crate) struct Arguments {
     /// The first node's port on the loopback interface
     #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
+    /// The address to listen on, such as 0.0.0.0 in a container: whoever reaches it can do anything to the nodes, which
+    /// have neither passwords nor TLS. Anything but the loopback interface needs `--faults` [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<IpAddr>,
     /// How many nodes, on this port and those that follow; they know nothing of each other [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     nodes: Option<u16>,
@@ -154,6 +159,31 @@ impl Arguments {
         name.map(|name| Ok(Arc::new(catalog::load(name, &[])?))).transpose()
     }
 
+    fn listen_address(&self, layout: &Layout) -> Result<IpAddr, CliError> {
+        let address = self.listen.unwrap_or(Ipv4Addr::LOCALHOST.into());
+        if address.is_loopback() {
+            return Ok(address);
+        }
+        if !self.has_faults() {
+            return refused(
+                format!("`--listen {address}` lets whoever reaches it do anything to the nodes"),
+                "say that this is meant, by `--faults`, or leave `--listen` out",
+            );
+        }
+        if layout.nodes() > 1 && !address.is_unspecified() && matches!(layout.nodes, Nodes::Replicated(_)) {
+            return refused(
+                format!("replicas reach their master on 127.0.0.1, and it would listen on {address} only"),
+                "listen on all addresses: `--listen 0.0.0.0`",
+            );
+        }
+        if layout.sentinels.is_some() {
+            output::inform(
+                "warning: Sentinels tell clients that the master is on 127.0.0.1, which other machines do not reach",
+            );
+        }
+        Ok(address)
+    }
+
     fn layout(&self) -> Result<Layout, CliError> {
         let nodes = match (self.nodes, self.replicas) {
             (Some(_), Some(replicas)) => {
@@ -217,6 +247,7 @@ impl Arguments {
             debug_assert_eq!(set, Ok(true), "{name}");
         }
         Ok(Options {
+            listen: self.listen_address(&layout)?,
             layout,
             limits,
             scenario,
@@ -257,11 +288,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     let histories = runtime.block_on(async {
         let signals = Signals::listen().map_err(CliError::Runtime)?;
-        let mut announcement = options.layout.announcement();
+        let mut announcement = options.layout.announcement(options.listen);
         if let Some(scenario) = &options.scenario {
             announcement.push_str(&told_by(scenario, &options.layout)?);
         }
-        Ok::<_, CliError>(serve(options, signals, |_ports| output::inform(&announcement)).await?)
+        Ok::<_, CliError>(serve(options, signals, |_control| output::inform(&announcement)).await?)
     })?;
     if let Some((file, path)) = record.zip(arguments.record.as_deref()) {
         write_records(&histories, file, path)?;

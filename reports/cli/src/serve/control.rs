@@ -14,6 +14,8 @@ use super::weather::host::{Host, Order, ToDo};
 use super::weather::ledger::Ledger;
 use super::weather::links::Links;
 use super::weather::moments::{Due, Happened, Moments, Timed};
+pub(crate) use super::weather::requests::Request;
+use super::weather::requests::Requests;
 use super::weather::strikes::Strikes;
 use super::words::{self, Word};
 
@@ -26,6 +28,7 @@ pub(crate) struct Control {
     pub(super) moments: Moments,
     pub(super) ledger: Arc<Ledger>,
     pub(super) record: Record,
+    pub(crate) requests: Requests,
     layout: Layout,
     scenario: Option<Arc<Scenario>>,
     /// Records that a RESET has ended.
@@ -56,6 +59,7 @@ impl Control {
             moments: Moments::default(),
             ledger: Arc::default(),
             record: Record::new(began),
+            requests: Requests::default(),
             layout: layout.clone(),
             scenario,
             ended: Mutex::default(),
@@ -124,7 +128,7 @@ impl Control {
     }
 
     /// Brings everything back to how it was at first: faults, roles, data, and the record.
-    pub(super) async fn reset(self: &Arc<Self>) -> Result<(), String> {
+    pub(crate) async fn reset(self: &Arc<Self>) -> Result<(), String> {
         let ended = self.history();
         self.recover();
         for host in &self.hosts {
@@ -168,13 +172,18 @@ impl Control {
     }
 
     /// The history so far. What waits in vain for its request is a doubt.
-    pub(super) fn history(&self) -> History {
-        let nodes = self.hosts.iter().filter(|host| host.is_node()).map(|host| host.name.clone());
+    pub(crate) fn history(&self) -> History {
+        let nodes = self.node_names();
         let name = format!("served: {}", self.layout);
         let name = self.scenario.as_ref().map_or(name, |scenario| format!("served: {}", scenario.name));
         let bounds = self.scenario.as_deref().map(scenario::bounds).unwrap_or_default();
-        let header = Header { nodes: nodes.collect(), bounds, ..Header::new(&name, 0, &[], &[]) };
+        let header = Header { nodes, bounds, ..Header::new(&name, 0, &[], &[]) };
         self.record.history(header, self.ledger.missing())
+    }
+
+    /// The names of the nodes.
+    pub(crate) fn node_names(&self) -> Vec<String> {
+        self.hosts.iter().filter(|host| host.is_node()).map(|host| host.name.clone()).collect()
     }
 
     /// Whether the nodes are a master and its replicas.

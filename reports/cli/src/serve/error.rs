@@ -1,6 +1,7 @@
 //! Errors that keep servers from starting, or from ending in order.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use doublehold_sim_redis::BootError;
@@ -23,10 +24,12 @@ pub(crate) enum ServeError {
         port: u16,
     },
     /// Somebody else listens there, or the system does not allow it.
-    #[error("cannot listen on 127.0.0.1:{port}: {source}; choose another `--port`")]
+    #[error(
+        "cannot listen on {address}: {source}; choose another `--port`, or `--listen` on an address of this machine"
+    )]
     Bind {
-        /// The port that is taken.
-        port: u16,
+        /// The address and port that are taken.
+        address: SocketAddr,
         /// What the system said.
         source: io::Error,
     },

@@ -3,6 +3,7 @@
 //!
 //! Decision: "Served Sentinels know everybody from the start, and wait five seconds" (docs/decisions/redis.md).
 
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -132,7 +133,7 @@ impl Layout {
     }
 
     /// The port of a server, counted from 0, of those that fit.
-    fn port_of(&self, index: u32) -> u16 {
+    pub(crate) fn port_of(&self, index: u32) -> u16 {
         u16::try_from(u32::from(self.port) + index).unwrap_or(u16::MAX)
     }
 
@@ -157,8 +158,8 @@ impl Layout {
         all.iter().map(config_of).collect()
     }
 
-    /// The places of all servers, and something to try.
-    pub(crate) fn announcement(&self) -> String {
+    /// The places of all servers, and something to try. `listen` is the address on which they listen.
+    pub(crate) fn announcement(&self, listen: IpAddr) -> String {
         let (port, nodes) = (self.port, self.nodes());
         let between = |first, count| ports_text(self.port_of(first), self.port_of(first + count - 1));
         let ping = format!("redis-cli -p {port} ping");
@@ -179,7 +180,7 @@ impl Layout {
         let faults = self.control_port().map_or_else(String::new, |port| {
             format!("; faults and verdicts on port {port}: `redis-cli -p {port} doublehold help`")
         });
-        format!("serving on {HOST}{what}; try `{example}`{faults}, stop with Ctrl-C")
+        format!("serving on {listen}{what}; try `{example}`{faults}, stop with Ctrl-C")
     }
 }
 
@@ -268,7 +269,8 @@ mod tests {
 
     #[test]
     fn what_runs_where_is_told_with_something_to_try() {
-        let said = |nodes, sentinels| layout(7000, nodes, sentinels).announcement();
+        let loopback = std::net::Ipv4Addr::LOCALHOST.into();
+        let said = |nodes, sentinels| layout(7000, nodes, sentinels).announcement(loopback);
         assert_eq!(
             said(Nodes::Apart(1), 0),
             "serving on 127.0.0.1, port 7000; try `redis-cli -p 7000 ping`, stop with Ctrl-C"

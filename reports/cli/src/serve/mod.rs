@@ -3,9 +3,9 @@
 //!
 //! Each server has a thread of its own, so that one that is busy with a script stops no other. Nodes are independent of
 //! each other (REPLICAOF can tie them together), or start as a master and its replicas, which Sentinels may watch. One
-//! that has shut down stays away: another `doublehold serve` can take its port. All listen on the loopback interface
-//! only: they have neither passwords nor TLS. When the program ends they keep nothing, but for their configuration
-//! files where they are given a folder.
+//! that has shut down stays away, unless a word brings it back: another `doublehold serve` can take its port. All
+//! listen on the loopback interface, if nobody asks for another: they have neither passwords nor TLS. When the program
+//! ends they keep nothing, but for their configuration files where they are given a folder.
 //!
 //! | | |
 //! |---|---|
@@ -35,11 +35,10 @@ pub(crate) mod signals;
 #[cfg(test)]
 mod tests;
 mod weather;
-mod words;
+pub(crate) mod words;
 
 use std::io;
-use std::net::Ipv4Addr;
-use std::ops::RangeInclusive;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,7 +59,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 const SAME_REQUEST: Duration = Duration::from_millis(200);
 
 /// Serves until every server was told to SHUTDOWN, or the program is asked to stop: then no connection is
-/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run
+/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections, with what words can change. Must run
 /// inside a tokio runtime. Returns what clients have told of their locks, a history for each record; none without
 /// faults.
 ///
@@ -69,12 +68,13 @@ const SAME_REQUEST: Duration = Duration::from_millis(200);
 pub(crate) async fn serve(
     options: Options,
     mut signals: Signals,
-    ready: impl FnOnce(RangeInclusive<u16>),
+    ready: impl FnOnce(Option<&Arc<Control>>),
 ) -> Result<Vec<History>, ServeError> {
     let ports = options.layout.ports()?;
     let mut listeners = Vec::new();
     for port in ports.clone() {
-        listeners.push(bind(port).map_err(|source| ServeError::Bind { port, source })?);
+        let address = SocketAddr::new(options.listen, port);
+        listeners.push(bind(address).map_err(|source| ServeError::Bind { address, source })?);
     }
     let (control, mut places) = places(&options);
     let servers: Vec<Served> = ports
@@ -86,7 +86,7 @@ pub(crate) async fn serve(
     if let Some(control) = &control {
         control.begin();
     }
-    ready(ports);
+    ready(control.as_ref());
     let (stops, ends): (Vec<_>, Vec<_>) = servers.into_iter().map(|server| (server.stop, server.end)).unzip();
     let mut all_ended = pin!(async {
         for end in ends {
@@ -97,7 +97,9 @@ pub(crate) async fn serve(
     let asked_to_stop = async {
         match (&control, options.layout.control_port()) {
             (Some(control), Some(port)) => {
-                first(signals.next(), record::probe(&control.record, port)).await.is_left()
+                first(signals.next(), record::probe(&control.record, reached(options.listen), port))
+                    .await
+                    .is_left()
             }
             _ => matches!(signals.next().await, Stop::Terminate | Stop::Interrupt),
         }
@@ -145,12 +147,17 @@ fn places(options: &Options) -> (Option<Arc<Control>>, Places) {
     (Some(control), places.into_iter())
 }
 
+/// The address under which this program reaches servers that listen on `listen`.
+fn reached(listen: IpAddr) -> IpAddr {
+    if listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { listen }
+}
+
 fn records(control: Option<Arc<Control>>) -> Vec<History> {
     control.map_or_else(Vec::new, |control| control.records())
 }
 
-fn bind(port: u16) -> io::Result<std::net::TcpListener> {
-    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }

@@ -1,5 +1,6 @@
 //! What is served, and within which limits.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,8 @@ const MB: u64 = 1 << 20;
 pub(crate) struct Options {
     /// The servers, and their ports.
     pub(crate) layout: Layout,
+    /// The address on which each server listens.
+    pub(crate) listen: IpAddr,
     /// What each server can be made to hold.
     pub(crate) limits: Limits,
     /// What else is said of the nodes, and which faults strike them.

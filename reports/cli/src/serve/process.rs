@@ -1,6 +1,5 @@
 //! The process of one host: it is booted, serves its port, and ends; with faults it can crash and begin again.
 
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use doublehold_sim_redis::core::Peer;
@@ -205,7 +204,7 @@ async fn started_again(boot: &Boot, orders: &mut Orders) -> Process {
 }
 
 async fn start_again(boot: &Boot) -> Result<Process, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, boot.port)).await;
+    let listener = TcpListener::bind((boot.options.listen, boot.port)).await;
     let listener = listener.map_err(|error| format!("port {} is taken: {error}", boot.port))?;
     let server = boot.boot().map_err(|error| error.to_string())?;
     Ok(Process::start(server, boot.machine.clone(), listener, boot.place.clone()))

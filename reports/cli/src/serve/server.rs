@@ -39,7 +39,7 @@ pub(super) struct Place {
 
 /// How a host's process is started, each time.
 pub(super) struct Boot {
-    options: Options,
+    pub(super) options: Options,
     pub(super) port: u16,
     duty: Duty,
     pub(super) machine: ServedMachine,

@@ -1,5 +1,6 @@
 //! Nodes on real ports of this machine, asked over TCP.
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Instant;
 
@@ -28,6 +29,7 @@ fn options(port: u16, nodes: u16) -> Options {
     let layout = Layout { port, nodes: Nodes::Apart(nodes), sentinels: None, faults: false };
     Options {
         layout,
+        listen: Ipv4Addr::LOCALHOST.into(),
         limits: limits(),
         scenario: None,
         version: Version::default(),
@@ -46,11 +48,10 @@ async fn started(nodes: u16) -> (u16, Serving) {
 
 async fn started_with(options: Options) -> Serving {
     let (tell, told) = oneshot::channel();
-    let ports = options.layout.ports().expect("they exist");
-    let serving = tokio::spawn(serve(options, Signals::none(), move |ports| {
-        tell.send(ports).expect("the test waits for it");
+    let serving = tokio::spawn(serve(options, Signals::never(), move |_| {
+        tell.send(()).expect("the test waits for it");
     }));
-    assert_eq!(told.await.expect("the ports were free"), ports);
+    told.await.expect("the ports were free");
     serving
 }
 
@@ -143,7 +144,7 @@ async fn without_a_folder_there_is_no_file_and_one_that_cannot_be_read_is_named(
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |config_dir: &Path| {
         let options = Options { config_dir: Some(config_dir.to_owned()), ..options(free_ports(1), 1) };
-        (options.layout.port, serve(options, Signals::none(), |_| panic!("it is not ready")))
+        (options.layout.port, serve(options, Signals::never(), |_| panic!("it is not ready")))
     };
     let (port, serving) = refused(folder.path());
     let of_node = folder.path().join(port.to_string());
@@ -180,7 +181,7 @@ async fn a_script_has_the_time_of_the_busy_reply_threshold() {
 async fn a_taken_port_is_named() {
     let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = taken.local_addr().expect("it is bound").port();
-    let serving = serve(options(port, 1), Signals::none(), |_| panic!("it is not ready"));
+    let serving = serve(options(port, 1), Signals::never(), |_| panic!("it is not ready"));
     let error = serving.await.expect_err("the port is taken");
-    assert!(matches!(error, ServeError::Bind { port: named, .. } if named == port), "{error}");
+    assert!(matches!(error, ServeError::Bind { address, .. } if address.port() == port), "{error}");
 }

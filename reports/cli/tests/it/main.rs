@@ -13,6 +13,7 @@ mod cli;
 mod commands_page;
 mod completions;
 mod debated;
+mod driven;
 mod engines;
 mod estimate;
 mod explained;

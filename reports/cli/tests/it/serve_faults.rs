@@ -198,10 +198,14 @@ fn a_cut_between_nodes_holds_what_is_replicated() {
     let mut master = weather.server.client(0);
     assert_eq!(master.say("SET k 1"), "OK");
     assert_eq!(master.say("WAIT 1 10000"), "1");
+    let mut replica = weather.server.client(1);
+    while replica.say("GET k") != "1" {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!(weather.word("CUT A B"), "OK");
     assert_eq!(master.say("SET k 2"), "OK");
     assert_eq!(master.say("WAIT 1 200"), "0");
-    assert_eq!(weather.server.client(1).say("GET k"), "1");
+    assert_eq!(replica.say("GET k"), "1");
     assert_eq!(weather.word("HEAL"), "OK");
     assert_eq!(master.say("WAIT 1 10000"), "1");
     assert_eq!(weather.server.client(1).say("GET k"), "2");

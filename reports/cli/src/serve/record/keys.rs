@@ -115,14 +115,14 @@ impl Keys {
 
     /// A node's process has ended: it holds nothing, unless it loads it again.
     pub(super) fn forget(&mut self, node: NodeId) -> Vec<EventKind> {
-        let gone = self.held.extract_if(.., |place, _| place.0 == node);
-        gone.map(|(_, Holding { grant, lock })| EventKind::KeyGone {
-            node,
-            lock,
-            grant,
-            how: KeyEnd::Forgotten,
-        })
-        .collect()
+        let mut events = Vec::new();
+        self.held.retain(|place, &mut Holding { grant, lock }| {
+            if place.0 == node {
+                events.push(EventKind::KeyGone { node, lock, grant, how: KeyEnd::Forgotten });
+            }
+            place.0 != node
+        });
+        events
     }
 
     /// Whether any call has set a key. If none has, nobody has named connections, or the lock's key is no string.

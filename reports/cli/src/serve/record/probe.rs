@@ -1,6 +1,6 @@
 //! How exact the record's instants are: the longest time that a word has taken to this program and back.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,8 +13,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 /// Sends a word to the port that answers words, again and again, and notes how long it took. Ends only when that port
 /// is gone.
-pub(crate) async fn probe(record: &Record, port: u16) {
-    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await else { return };
+pub(crate) async fn probe(record: &Record, address: IpAddr, port: u16) {
+    let Ok(mut stream) = TcpStream::connect((address, port)).await else { return };
     let mut reply = [0; b"+PONG\r\n".len()];
     // Without this, a word may wait for the answer to the one before it.
     let _ = stream.set_nodelay(true);

@@ -5,6 +5,7 @@
 //! | a host: its clocks, its stops, its speed, orders to its process | `host`, `clocks` |
 //! | the machine that a node or Sentinel sees | `machine` |
 //! | who is at the other end, and cuts | `links` |
+//! | which requests came | `requests` |
 //! | what befalls a single request | `strikes` |
 //! | what befalls at a moment | `moments` |
 //! | which of both have struck | `ledger` |
@@ -21,4 +22,5 @@ pub(super) mod links;
 pub(super) mod machine;
 pub(super) mod moments;
 mod receive;
+pub(super) mod requests;
 pub(super) mod strikes;

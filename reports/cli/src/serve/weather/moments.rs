@@ -12,6 +12,9 @@ use doublehold_scenarios::when::{Event, Mark, When};
 use super::ledger::{Ledger, Ticket};
 use crate::serve::words::Word;
 
+/// Stands for every client in a mark: `*'s grant`.
+const ANYBODY: &str = "*";
+
 /// A fault, and the moment that it waits for.
 #[derive(Clone)]
 pub(crate) struct Timed {
@@ -49,7 +52,7 @@ impl Happened<'_> {
                 Event::Executed { command: wanted, client: of, node: on },
             ) => command == wanted && fits(of, client) && fits(on, Some(node)),
             (Happened::Told { client, mark }, Event::Mark { client: of, mark: wanted }) => {
-                client == of && mark == *wanted
+                (client == of || of == ANYBODY) && mark == *wanted
             }
             (
                 Happened::Arrived { client, node },

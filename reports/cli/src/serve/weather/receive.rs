@@ -42,11 +42,15 @@ impl Control {
             OnTheWay::Cut(gate) => return held_by(gate),
             OnTheWay::Slow(by) => return Received::Hold(Box::pin(tokio::time::sleep(by))),
         }
-        if !control.strikes.is_any_waiting() && !control.moments.is_any_waiting() {
+        let is_noted = control.requests.is_noted();
+        if !is_noted && !control.strikes.is_any_waiting() && !control.moments.is_any_waiting() {
             return Received::Execute;
         }
         let Some(client) = control.links.client(from) else { return Received::Execute };
         if let Some(client) = client.as_deref() {
+            if is_noted {
+                control.requests.note(client, &host.name, request);
+            }
             control.happened(Happened::Arrived { client, node: &host.name });
         }
         let Some((blow, struck)) = control.strikes.strike(client.as_deref(), &host.name, request) else {

@@ -46,6 +46,22 @@ pub(super) async fn strike_in_time(control: &Arc<Control>, word: Word) {
     let _said = obey::in_time(control, word).await;
 }
 
+/// Does what a line says, as if a client of nobody had sent it behind `DOUBLEHOLD`.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) async fn type_word(control: &Arc<Control>, line: &str) -> Result<(), String> {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    let word = read::word(control, &words)?;
+    match strike(control, word) {
+        Ok(()) => Ok(()),
+        Err(word) => match obey::in_time(control, word).await {
+            Said::Error(problem) => Err(problem),
+            _ => Ok(()),
+        },
+    }
+}
+
 /// The reply to a word. What a client tells of its lock is written down before this returns.
 pub(super) fn answer(
     control: &Arc<Control>,

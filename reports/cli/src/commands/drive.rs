@@ -1,0 +1,183 @@
+//! `doublehold drive`: a test of one's own lock, in any language, under the built-in tries.
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use doublehold_history::{EventKind, Predicate, Verdicts, judge};
+use doublehold_render::picture::view::View;
+use doublehold_render::text;
+use doublehold_text::exact_duration;
+
+use super::timeline::TimelineFile;
+use crate::drive::child::Ended;
+use crate::drive::stage::{Seen, Stage};
+use crate::drive::tries::{Calm, Try};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::output_options::OutputOptions;
+use crate::serve::layout::{Layout, Nodes};
+use crate::serve::options::{Options, limits};
+
+/// Where ports are looked for, and how far apart.
+const FIRST_PORTS: std::ops::Range<u16> = 7000..60_000;
+const NEXT_PORTS: usize = 100;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many nodes the command is given
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=26))]
+    nodes: u16,
+    /// The first node's port [default: the first from 7000 on that is free with those after it]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// How long one run of the command may take; then it is killed
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = doublehold_scenarios::format::duration)]
+    limit: Duration,
+    /// Only tries whose names have this in them
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Draw the first try that breaks a rule to FILE: .svg, .png, or .html to zoom in
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<String>,
+    #[command(flatten)]
+    show: OutputOptions,
+    /// The command: takes a lock with two clients or more, and tells of it by `DOUBLEHOLD` (see `serve --faults`). It
+    /// finds the nodes by REDIS_URL, DOUBLEHOLD_PORTS and DOUBLEHOLD_CONTROL_PORT
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
+    let first = runtime.block_on(drive(arguments))?;
+    let Some((seen, verdicts)) = first.breaks else {
+        return Ok(if first.is_decided { Exit::AsExpected } else { Exit::Inconclusive });
+    };
+    output::print(&format!(
+        "\nthe first that breaks:\n\n{}",
+        text::history(&seen.history, &verdicts, &[], &arguments.show.style())
+    ))?;
+    if let Some(timeline) = timeline {
+        timeline.write_view(&View::from_history(&seen.history, &verdicts))?.keep()?;
+    }
+    Ok(Exit::Contradicted)
+}
+
+/// What driving came to.
+struct Driven {
+    /// The first run in which a rule was broken.
+    breaks: Option<(Seen, Verdicts)>,
+    /// Whether every run decided something.
+    is_decided: bool,
+}
+
+async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
+    let stage = Stage::set_up(options(arguments)?, arguments.command.clone(), arguments.limit).await?;
+    let calm = stage.run(None).await?;
+    check_calm(&calm)?;
+    let nodes = stage.nodes();
+    let tries = Calm { history: &calm.history, requests: &calm.requests, nodes: &nodes }.tries();
+    let is_wanted = |it: &&Try| arguments.only.as_ref().is_none_or(|text| it.name.contains(text));
+    let tries: Vec<&Try> = tries.iter().filter(is_wanted).collect();
+    let mut driven = Driven { breaks: None, is_decided: true };
+    let width = tries.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max("calm".len());
+    output::print(&format!("{:width$}  {}  seconds\n", "try", heading()))?;
+    note("calm", width, calm, &mut driven)?;
+    for tried in tries {
+        let seen = stage.run(Some(tried)).await?;
+        let breaks_nothing_yet = driven.breaks.is_none();
+        note(&tried.name, width, seen, &mut driven)?;
+        if breaks_nothing_yet && driven.breaks.is_some() {
+            let words = tried.words.iter().map(|word| format!("    DOUBLEHOLD {word}\n"));
+            output::print(&words.collect::<String>())?;
+        }
+    }
+    Ok(driven)
+}
+
+fn heading() -> String {
+    SHOWN.map(|predicate| format!("{:12}", predicate.as_str())).join("  ")
+}
+
+/// The verdicts of the table: liveness has no bound here.
+const SHOWN: [Predicate; 5] = [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR];
+
+/// A row of the table; the first that breaks a rule is kept.
+fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<(), CliError> {
+    let verdicts = judge(&seen.history);
+    let cells = SHOWN.map(|predicate| format!("{:12}", verdicts.get(predicate).as_str())).join("  ");
+    let how = match seen.ended {
+        Ended::Itself { is_success: true } => String::new(),
+        Ended::Itself { is_success: false } => ", and the command failed".to_owned(),
+        Ended::TooLate => ", then it was killed".to_owned(),
+    };
+    output::print(&format!("{name:width$}  {cells}  {:.1}{how}\n", seen.time.as_secs_f64()))?;
+    let doubt = verdicts.get(Predicate::P1).doubt();
+    if let Some(doubt) = doubt {
+        driven.is_decided = false;
+        output::print(&format!("    {doubt}\n"))?;
+    }
+    let is_violated = SHOWN.iter().any(|predicate| !verdicts.get(*predicate).evidence().is_empty());
+    if is_violated && driven.breaks.is_none() {
+        driven.breaks = Some((seen, verdicts));
+    }
+    Ok(())
+}
+
+/// Refuses a command that shows nothing in calm: no try would show more.
+fn check_calm(calm: &Seen) -> Result<(), CliError> {
+    let refused = |problem: String, hint: &str| Err(CliError::Usage { problem, hint: hint.to_owned() });
+    let granted = |event: &doublehold_history::Event| matches!(event.what, EventKind::Granted { .. });
+    match calm.ended {
+        Ended::TooLate => refused(
+            format!("the command did not end in {} in calm", exact_duration(calm.time)),
+            "give it more time by `--limit`, or let it end after some turns",
+        ),
+        Ended::Itself { is_success: false } => refused(
+            "the command failed in calm".to_owned(),
+            "run it against `doublehold serve --faults` first",
+        ),
+        Ended::Itself { is_success: true } if calm.history.header().clients.is_empty() => refused(
+            "the command told nothing of its lock".to_owned(),
+            "let each client send `DOUBLEHOLD ASKS c1` before it asks, GRANTED, and RELEASES, to DOUBLEHOLD_CONTROL_PORT",
+        ),
+        Ended::Itself { .. } if !calm.history.events().iter().any(granted) => refused(
+            "nobody was granted the lock in calm".to_owned(),
+            "let the command fail where a lock cannot be had, and look why",
+        ),
+        Ended::Itself { .. } => Ok(()),
+    }
+}
+
+fn options(arguments: &Arguments) -> Result<Options, CliError> {
+    let port = match arguments.port {
+        Some(port) => port,
+        None => free_ports(arguments.nodes + 1)?,
+    };
+    Ok(Options {
+        layout: Layout { port, nodes: Nodes::Apart(arguments.nodes), sentinels: None, faults: true },
+        listen: Ipv4Addr::LOCALHOST.into(),
+        limits: limits(),
+        scenario: None,
+        version: doublehold_sim_redis::core::Version::default(),
+        persistence: doublehold_sim_redis::Persistence::None,
+        remote_masters: false,
+        config_dir: None::<PathBuf>,
+    })
+}
+
+fn free_ports(count: u16) -> Result<u16, CliError> {
+    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    let mut firsts = FIRST_PORTS.step_by(NEXT_PORTS);
+    firsts.find(|&first| (first..first + count).all(is_free)).ok_or_else(|| CliError::Usage {
+        problem: format!("no {count} ports in a row are free"),
+        hint: "name the first by `--port`".to_owned(),
+    })
+}

@@ -1,0 +1,114 @@
+//! One run of somebody's command: as a group of processes that ends with it, with its time, or with this program.
+//!
+//! Between this program and the command stands a keeper, which is this program again. It holds the reading end of a
+//! pipe: when that ends, however this program has ended, it kills the command's whole group.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+
+/// How often the keeper looks whether its command has ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The keeper's arguments.
+#[derive(Debug, Args)]
+pub(crate) struct KeeperArguments {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// The keeper: runs the command, and kills its group when standard input ends.
+pub(crate) fn keep(arguments: &KeeperArguments) -> Result<Exit, CliError> {
+    let (program, rest) = arguments.command.split_first().ok_or_else(no_command)?;
+    let mut command = Command::new(program);
+    command.args(rest).stdin(Stdio::null());
+    own_group(&mut command);
+    let mut child = command.spawn().map_err(|source| CliError::Usage {
+        problem: format!("cannot start `{}`: {source}", program.display()),
+        hint: "name a program on the PATH, or its path".to_owned(),
+    })?;
+    let group = child.id();
+    std::thread::spawn(move || {
+        // Whatever ends it, nobody is left who wants the command to go on.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        kill_group(group);
+    });
+    loop {
+        if let Some(status) = child.try_wait().map_err(CliError::Runtime)? {
+            // What it has left behind is of no use without it.
+            kill_group(group);
+            return Ok(if status.success() { Exit::AsExpected } else { Exit::Contradicted });
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn no_command() -> CliError {
+    CliError::Usage { problem: "no command".to_owned(), hint: "name one behind `--`".to_owned() }
+}
+
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_command: &mut Command) {}
+
+#[cfg(unix)]
+fn kill_group(group: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(_group: u32) {}
+
+/// How a run of the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// By itself, with success or without.
+    Itself { is_success: bool },
+    /// It took too long, and was killed.
+    TooLate,
+}
+
+/// Runs a command with these variables to its end, or for so long. What it prints is dropped; what it complains of goes
+/// to `stderr`.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) async fn run(
+    command: &[OsString],
+    variables: &[(&str, String)],
+    at_most: Duration,
+    stderr: Stdio,
+) -> io::Result<Ended> {
+    let mut keeper = tokio::process::Command::new(std::env::current_exe()?);
+    keeper.arg(KEEPER).arg("--").args(command).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(stderr);
+    keeper.envs(variables.iter().map(|(name, value)| (name, value)));
+    let mut keeper = keeper.spawn()?;
+    // Waiting for a child would close it.
+    let pipe = keeper.stdin.take();
+    match tokio::time::timeout(at_most, keeper.wait()).await {
+        Ok(status) => Ok(Ended::Itself { is_success: status?.success() }),
+        Err(_too_late) => {
+            drop(pipe);
+            keeper.wait().await?;
+            Ok(Ended::TooLate)
+        }
+    }
+}
+
+/// The keeper's name among commands.
+pub(crate) const KEEPER: &str = "keep-until-stdin-ends";
