@@ -93,8 +93,8 @@ pub(crate) struct Arguments {
     /// Its clients are yours: what they do is printed. Implies `--faults`
     #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["nodes", "replicas", "sentinels", "redis", "persistence"])]
     scenario: Option<String>,
-    /// Write what clients told of their locks to FILE as a history for `doublehold judge`; with each RESET another begins,
-    /// whose file has a number behind its name
+    /// Write what clients told of their locks to FILE as a history for `doublehold judge`; with each RESET another
+    /// begins, whose file has a number behind its name
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     #[command(flatten)]

@@ -25,7 +25,7 @@ pub(crate) struct Control {
     pub(super) hosts: Vec<Arc<Host>>,
     pub(super) links: Links,
     pub(super) strikes: Strikes,
-    pub(super) moments: Moments,
+    pub(super) moments: Moments<Word>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) record: Record,
     pub(crate) requests: Requests,
@@ -68,7 +68,7 @@ impl Control {
     }
 
     /// Lets a fault wait for its moment.
-    pub(super) fn arm(self: &Arc<Self>, timed: Timed) {
+    pub(super) fn arm(self: &Arc<Self>, timed: Timed<Word>) {
         if let Some(due) = self.moments.arm(timed, &self.ledger) {
             self.strike_when_due(due);
         }
@@ -84,7 +84,7 @@ impl Control {
     }
 
     /// What comes with an event itself is done before anything follows from the event, as far as it takes no time.
-    fn strike_when_due(self: &Arc<Self>, due: Due) {
+    fn strike_when_due(self: &Arc<Self>, due: Due<Word>) {
         if due.after.is_zero() {
             return self.strike(due);
         }
@@ -96,7 +96,7 @@ impl Control {
         });
     }
 
-    fn strike(self: &Arc<Self>, due: Due) {
+    fn strike(self: &Arc<Self>, due: Due<Word>) {
         let (words, struck) = due.strike();
         let (now, later): (Vec<_>, Vec<_>) = words.into_iter().partition(|(after, _)| after.is_zero());
         let rest: Vec<Word> =

@@ -5,19 +5,19 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// The one of two things that happened.
-pub(super) enum Either<A, B> {
+pub(crate) enum Either<A, B> {
     Left(A),
     Right(B),
 }
 
 impl<A, B> Either<A, B> {
-    pub(super) fn is_left(&self) -> bool {
+    pub(crate) fn is_left(&self) -> bool {
         matches!(self, Either::Left(_))
     }
 }
 
 /// Waits for the first of two futures, `left` before `right` where both are ready.
-pub(super) async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::Output> {
+pub(crate) async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::Output> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|cx| match left.as_mut().poll(cx) {
         Poll::Ready(value) => Poll::Ready(Either::Left(value)),

@@ -22,18 +22,20 @@
 //! | what goes wrong | `error` |
 
 pub(crate) mod control;
-mod either;
+pub(crate) mod either;
 pub(crate) mod error;
 mod files;
 pub(crate) mod layout;
 pub(crate) mod options;
 mod process;
+mod receive;
 mod record;
 pub(crate) mod scenario;
 mod server;
 pub(crate) mod signals;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod weather;
 pub(crate) mod words;
 
@@ -59,9 +61,9 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 const SAME_REQUEST: Duration = Duration::from_millis(200);
 
 /// Serves until every server was told to SHUTDOWN, or the program is asked to stop: then no connection is
-/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections, with what words can change. Must run
-/// inside a tokio runtime. Returns what clients have told of their locks, a history for each record; none without
-/// faults.
+/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections, with what
+/// words can change. Must run inside a tokio runtime. Returns what clients have told of their locks, a history for each
+/// record; none without faults.
 ///
 /// # Errors
 /// When the ports do not exist or one is taken; then nobody is served. When the program is asked to stop twice.

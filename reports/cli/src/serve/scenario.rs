@@ -83,7 +83,7 @@ pub(super) fn first_clocks(scenario: &Scenario, control: &Control) -> Vec<Word> 
 ///
 /// # Errors
 /// Everything that cannot be struck here, each with the reason.
-pub(crate) fn faults(scenario: &Scenario, control: &Control) -> Result<Vec<Timed>, Vec<String>> {
+pub(crate) fn faults(scenario: &Scenario, control: &Control) -> Result<Vec<Timed<Word>>, Vec<String>> {
     let mut timed = Vec::new();
     let mut refused = Vec::new();
     if scenario.weather.is_some() {
@@ -124,7 +124,7 @@ fn strikes_here(fault: &Fault, control: &Control) -> bool {
     fault.effect.hosts().0.iter().any(|name| find(control, name).is_some())
 }
 
-fn timed_fault(fault: &Fault, control: &Control) -> Result<Timed, String> {
+fn timed_fault(fault: &Fault, control: &Control) -> Result<Timed<Word>, String> {
     check_moment(&fault.at, control)?;
     let words = Doing { control, fault }.words()?;
     Ok(Timed {
@@ -145,7 +145,6 @@ struct Doing<'a> {
 impl Doing<'_> {
     fn words(&self) -> Result<Vec<(Duration, Word)>, String> {
         let lasting = self.fault.lasting;
-        let for_good = "it needs a simulated machine";
         match &self.fault.effect {
             Effect::Pause { hosts } => {
                 let duration = lasting.unwrap_or_default();
@@ -171,6 +170,24 @@ impl Doing<'_> {
             Effect::SlowNode { .. } => {
                 Err("of a served node each command takes the same time longer".to_owned())
             }
+            Effect::Flush { hosts } => self.of_each(hosts, |host| vec![(Duration::ZERO, Word::Flush(host))]),
+            Effect::Evict { hosts, volatile_only } => self.of_each(hosts, |host| {
+                vec![(Duration::ZERO, Word::Evict { host, volatile_only: *volatile_only })]
+            }),
+            Effect::Promote { host, tell, .. } => self.of_each(host, |host| {
+                let is_told =
+                    |name: &str| tell.as_ref().is_none_or(|tell| tell.0.iter().any(|it| it == name));
+                let others = self.control.hosts.iter();
+                let others = others.filter(|it| it.is_node() && it.name != host.name && is_told(&it.name));
+                vec![(Duration::ZERO, Word::Promote { tell: others.cloned().collect(), host })]
+            }),
+            Effect::Follow { .. } => Err("send the node REPLICAOF yourself".to_owned()),
+            _ => self.words_of_link(),
+        }
+    }
+
+    fn words_of_link(&self) -> Result<Vec<(Duration, Word)>, String> {
+        match &self.fault.effect {
             Effect::Cut { way } => {
                 let mut ways = pairs(&way.from, &way.to);
                 if way.both_ways {
@@ -213,25 +230,7 @@ impl Doing<'_> {
                 });
                 ends.collect::<Option<_>>().ok_or_else(|| "neither end is a node".to_owned())
             }
-            Effect::Flush { hosts } => self.of_each(hosts, |host| vec![(Duration::ZERO, Word::Flush(host))]),
-            Effect::Evict { hosts, volatile_only } => self.of_each(hosts, |host| {
-                vec![(Duration::ZERO, Word::Evict { host, volatile_only: *volatile_only })]
-            }),
-            Effect::Promote { host, tell, .. } => self.of_each(host, |host| {
-                let is_told =
-                    |name: &str| tell.as_ref().is_none_or(|tell| tell.0.iter().any(|it| it == name));
-                let others = self.control.hosts.iter();
-                let others = others.filter(|it| it.is_node() && it.name != host.name && is_told(&it.name));
-                vec![(Duration::ZERO, Word::Promote { tell: others.cloned().collect(), host })]
-            }),
-            Effect::Follow { .. } => Err("send the node REPLICAOF yourself".to_owned()),
-            Effect::Loss { .. } => Err(format!("{for_good}: `packet-delay` and `cut` are struck here")),
-            Effect::Suspend { .. } => Err(format!("{for_good}: `pause` is struck here")),
-            Effect::PowerLoss { .. }
-            | Effect::FsyncLies { .. }
-            | Effect::DiskSnapshot { .. }
-            | Effect::DiskRollback { .. } => Err(format!("{for_good}: `crash` and `flush` are struck here")),
-            Effect::ClockFreeze { .. } => Err(format!("{for_good}: `clock-drift` is struck here")),
+            other => Err(refusal(other)),
         }
     }
 
@@ -276,4 +275,15 @@ fn pairs(from: &Names, to: &Names) -> Vec<Way> {
 
 fn strike(blow: Blow, client: String, node: String) -> Word {
     Word::Strike(Strike { blow, client: Some(client), node, text: None })
+}
+
+/// Why a kind of fault is not struck here, and what is.
+fn refusal(effect: &Effect) -> String {
+    let instead = match effect {
+        Effect::Loss { .. } => "`packet-delay` and `cut` are",
+        Effect::Suspend { .. } => "`pause` is",
+        Effect::ClockFreeze { .. } => "`clock-drift` is",
+        _ => "`crash` and `flush` are",
+    };
+    format!("it needs a simulated machine: {instead} struck here")
 }

@@ -17,8 +17,8 @@ use super::error::ServeError;
 use super::layout::Duty;
 use super::options::Options;
 use super::process::{self, Process, Server};
-use super::record::KeyWatch;
 use super::scenario;
+use super::watch::KeyWatch;
 use super::weather::host::Host;
 use super::weather::machine::ServedMachine;
 
@@ -89,7 +89,7 @@ fn boot(
         let _inside = runtime.enter();
         let machine = machine(&options, port, &duty)?;
         let machine = match &place {
-            Some(Place { control, host }) => machine.among(Arc::clone(control), Arc::clone(host)),
+            Some(Place { control, host }) => machine.among(control.clone().front(), Arc::clone(host)),
             None => machine,
         };
         let boot = Boot { options, port, duty, machine, place };

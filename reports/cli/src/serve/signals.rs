@@ -74,9 +74,9 @@ impl Sources {
     }
 
     async fn next(&mut self) -> Stop {
-        match super::first(self.terminate.recv(), self.interrupt.recv()).await {
-            super::Either::Left(_) => Stop::Terminate,
-            super::Either::Right(_) => Stop::Interrupt,
+        match super::either::first(self.terminate.recv(), self.interrupt.recv()).await {
+            super::either::Either::Left(_) => Stop::Terminate,
+            super::either::Either::Right(_) => Stop::Interrupt,
         }
     }
 }

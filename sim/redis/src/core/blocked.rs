@@ -1,8 +1,8 @@
 //! Clients that wait for a key: who they are, what they get, and in which order.
 //!
 //! A key that appears is noted, or a stream that gets an entry, and when the command, transaction or script that did it
-//! is done, those who wait for it are served, first come, first served. What one gets is taken by a command of its own, with a unit of its own in the
-//! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
+//! is done, those who wait for it are served, first come, first served. What one gets is taken by a command of its own,
+//! with a unit of its own in the stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
 //! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
 //!
 //! Decision: "The core serves waiting clients as soon as the command that created their key is done"

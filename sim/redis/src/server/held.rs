@@ -1,5 +1,5 @@
-//! How a connection waits to try a request again: for a script that overruns, for the end of CLIENT PAUSE, or because its
-//! machine keeps it.
+//! How a connection waits to try a request again: for a script that overruns, for the end of CLIENT PAUSE, or because
+//! its machine keeps it.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

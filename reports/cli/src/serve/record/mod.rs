@@ -10,7 +10,6 @@ mod call;
 mod data;
 mod keys;
 mod probe;
-mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +25,6 @@ use doublehold_sim_redis::core::KeyChange;
 use doublehold_text::suggest;
 use keys::{Changer, Keys};
 pub(super) use probe::probe;
-pub(super) use watch::KeyWatch;
 
 /// The name of a lock that nobody named.
 pub(super) const THE_LOCK: &str = "lock";
@@ -57,7 +55,7 @@ struct Book {
 
 /// What a client tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Statement {
     Asks,
     Granted { lease: Option<Duration>, fence: Option<u64> },
     Extended { lease: Option<Duration> },
@@ -85,7 +83,7 @@ impl Record {
     ///
     /// # Errors
     /// When it cannot be true after what was told before, in words.
-    pub(super) fn tell(&self, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+    pub(super) fn tell(&self, client: &str, lock: Option<&str>, told: Statement) -> Result<(), String> {
         let mut book = self.book();
         let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
         book.tell(at, client, lock, told)
@@ -124,8 +122,8 @@ impl Record {
         Ok(())
     }
 
-    /// The last connection of a client has ended. If it holds a lock and tells nothing more, it counts as dead from then
-    /// on, and as a doubt.
+    /// The last connection of a client has ended. If it holds a lock and tells nothing more, it counts as dead from
+    /// then on, and as a doubt.
     pub(super) fn note_gone(&self, client: &str) {
         let mut book = self.book();
         let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
@@ -143,7 +141,7 @@ impl Record {
     }
 
     /// A node changed a key, for a client or for itself.
-    fn note_key(&self, node: NodeId, client: Option<Option<&str>>, change: &KeyChange<'_>) {
+    pub(super) fn note_key(&self, node: NodeId, client: Option<Option<&str>>, change: &KeyChange<'_>) {
         let mut book = self.book();
         let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));
         let Book { clients, calls, keys, .. } = &mut *book;
@@ -189,7 +187,8 @@ impl Record {
         self.book().clients.is_empty()
     }
 
-    /// The history so far. Of the header only clients, locks, objects and errors are filled in here. `doubts` are reasons for which nothing is to be said to hold.
+    /// The history so far. Of the header only clients, locks, objects and errors are filled in here. `doubts` are
+    /// reasons for which nothing is to be said to hold.
     pub(super) fn history(&self, header: Header, doubts: Vec<String>) -> History {
         let book = self.book();
         let now = TrueNs(self.now_ns().saturating_sub(book.from_ns));
@@ -198,7 +197,7 @@ impl Record {
 }
 
 impl Book {
-    fn tell(&mut self, at: TrueNs, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+    fn tell(&mut self, at: TrueNs, client: &str, lock: Option<&str>, told: Statement) -> Result<(), String> {
         if self.events.len() >= MOST_EVENTS {
             return Err(format!(
                 "the record is full, with {MOST_EVENTS} events: `DOUBLEHOLD RESET` begins a new one"
@@ -208,49 +207,49 @@ impl Book {
         let id = ClientId(place_in(&self.clients, client));
         self.gone.remove(&id);
         match told {
-            Told::Asks => {
+            Statement::Asks => {
                 place_of(&mut self.clients, client);
                 let lock = LockId(place_of(&mut self.locks, lock.unwrap_or(THE_LOCK)));
                 let call = self.calls.ask(id, lock).map_err(|_pending| self.still_asks(client, lock))?;
                 self.push(at, EventKind::AcquireStarted { client: id, call, lock });
             }
-            Told::Granted { lease, fence } => {
+            Statement::Granted { lease, fence } => {
                 let call = self.the_call(client, id, lock, &told, Calls::asked_by)?;
                 self.calls.grant(call.id, at, lease);
                 self.push(at, granted(call, at, lease, fence));
             }
-            Told::Refused => {
+            Statement::Refused => {
                 let call = self.the_call(client, id, lock, &told, Calls::asked_by)?;
                 self.calls.end(call.id);
                 let (client, call) = (id, call.id);
                 self.push(at, EventKind::Refused { client, call, why: "not granted".to_owned() });
                 self.push(at, EventKind::GaveUp { client, call });
             }
-            Told::Extended { lease } => {
+            Statement::Extended { lease } => {
                 let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
                 self.calls.grant(grant, at, lease);
                 let deadline = lease.map(|lease| deadline(at, lease));
                 self.push(at, EventKind::Extended { client: id, grant, deadline });
             }
-            Told::Lost => {
+            Statement::Lost => {
                 let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
                 self.calls.end(grant);
                 self.push(at, EventKind::ExpiryNoticed { client: id, grant });
             }
-            Told::Releases => {
+            Statement::Releases => {
                 let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
                 self.calls.release(grant);
                 self.push(at, EventKind::ReleaseCalled { client: id, grant });
             }
-            Told::Released(outcome) => {
+            Statement::Released(outcome) => {
                 let grant = self.the_call(client, id, lock, &told, Calls::released_by)?.id;
                 self.calls.end(grant);
                 self.push(at, EventKind::ReleaseReturned { client: id, grant, outcome });
             }
-            Told::Died if self.clients.iter().all(|known| known != client) => {
+            Statement::Died if self.clients.iter().all(|known| known != client) => {
                 return Err(format!("{client} has told nothing so far: nothing ends with it"));
             }
-            Told::Died => {
+            Statement::Died => {
                 self.calls.die(id);
                 self.push(at, EventKind::Died { client: id });
             }
@@ -268,7 +267,7 @@ impl Book {
         client: &str,
         id: ClientId,
         lock: Option<&str>,
-        told: &Told,
+        told: &Statement,
         candidates: impl FnOnce(&Calls, ClientId) -> I,
     ) -> Result<Call, String> {
         let of_lock = |it: &Call| lock.is_none_or(|lock| self.lock_name(it.lock) == lock);
@@ -303,13 +302,13 @@ impl Book {
         )
     }
 
-    fn misses(&self, client: &str, lock: Option<&str>, told: &Told) -> String {
+    fn misses(&self, client: &str, lock: Option<&str>, told: &Statement) -> String {
         let of = lock.map_or_else(String::new, |lock| format!(" for `{lock}`"));
         match told {
-            Told::Granted { .. } | Told::Refused => {
+            Statement::Granted { .. } | Statement::Refused => {
                 format!("{client} has not asked{of}: tell `DOUBLEHOLD ASKS {client}` right before it asks")
             }
-            Told::Released(_) => {
+            Statement::Released(_) => {
                 format!(
                     "{client} has not told that it gives the lock back: tell `DOUBLEHOLD RELEASES {client}` right before"
                 )

@@ -12,27 +12,27 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A gate that any thread may open and close. It is open at first.
 #[derive(Debug, Default)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     is_closed: AtomicBool,
     waiting: Mutex<Wakers>,
 }
 
 impl Gate {
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 
-    pub(super) fn open(&self) {
+    pub(crate) fn open(&self) {
         self.is_closed.store(false, Ordering::Release);
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).wake();
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
     /// Ends when the gate is open.
-    pub(super) async fn opened(&self) {
+    pub(crate) async fn opened(&self) {
         poll_fn(|cx| self.poll_open(cx)).await;
     }
 
@@ -52,9 +52,9 @@ impl Gate {
 
 /// The two directions of a connection, as one of its ends sees them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gates {
-    pub(super) inward: Arc<Gate>,
-    pub(super) outward: Arc<Gate>,
+pub(crate) struct Gates {
+    pub(crate) inward: Arc<Gate>,
+    pub(crate) outward: Arc<Gate>,
 }
 
 /// A byte stream behind gates: while one is closed, nothing is read, or nothing written.
@@ -69,7 +69,7 @@ pub(crate) struct Gated<S> {
 }
 
 impl<S> Gated<S> {
-    pub(super) fn new(stream: S, link: Option<Gates>, stop: Option<Arc<Gate>>) -> Gated<S> {
+    pub(crate) fn new(stream: S, link: Option<Gates>, stop: Option<Arc<Gate>>) -> Gated<S> {
         Gated { stream, link, stop }
     }
 

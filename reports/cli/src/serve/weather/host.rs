@@ -36,7 +36,7 @@ pub(crate) struct Host {
     pub(crate) port: u16,
     /// Its place among nodes; none for what is no node.
     pub(crate) node: Option<usize>,
-    pub(super) stop: Arc<Gate>,
+    pub(crate) stop: Arc<Gate>,
     began: Instant,
     clocks: Mutex<Clocks>,
     /// Whoever sleeps counts anew.
@@ -99,7 +99,7 @@ impl Host {
         self.slower_ns.store(by, Ordering::Release);
     }
 
-    pub(super) fn slowness(&self) -> Option<Duration> {
+    pub(crate) fn slowness(&self) -> Option<Duration> {
         match self.slower_ns.load(Ordering::Acquire) {
             0 => None,
             ns => Some(Duration::from_nanos(ns)),
@@ -142,16 +142,16 @@ impl Host {
         None
     }
 
-    pub(super) fn wall(&self, wall: WallMicros) -> WallMicros {
+    pub(crate) fn wall(&self, wall: WallMicros) -> WallMicros {
         self.clocks().wall(wall, self.began.elapsed())
     }
 
-    pub(super) fn monotonic(&self) -> Duration {
+    pub(crate) fn monotonic(&self) -> Duration {
         self.clocks().monotonic(self.began.elapsed())
     }
 
     /// Ends when its monotonic clock has advanced so far, and it is not stopped.
-    pub(super) async fn sleep(&self, duration: Duration) {
+    pub(crate) async fn sleep(&self, duration: Duration) {
         let until = self.monotonic().saturating_add(duration);
         loop {
             let changed = self.clocks_changed.notified();
@@ -160,7 +160,7 @@ impl Host {
                 break;
             }
             let missing = self.clocks().true_time_of(missing);
-            crate::serve::first(tokio::time::sleep(missing), changed).await;
+            crate::serve::either::first(tokio::time::sleep(missing), changed).await;
         }
         self.stop.opened().await;
     }

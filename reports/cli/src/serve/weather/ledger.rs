@@ -41,7 +41,7 @@ struct State {
 }
 
 /// A fault's place in the ledger. The fault is over when this is dropped after it has struck.
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     ledger: Arc<Ledger>,
     place: usize,
     generation: u64,
@@ -53,7 +53,7 @@ impl Ledger {
     }
 
     /// A fault begins to wait.
-    pub(super) fn enter(self: &Arc<Self>, typed: String, who: String, is_optional: bool) -> Ticket {
+    pub(crate) fn enter(self: &Arc<Self>, typed: String, who: String, is_optional: bool) -> Ticket {
         let mut state = self.state();
         state.entries.push(Entry { typed, who, passed: Vec::new(), progress: Progress::Waits, is_optional });
         let place = state.entries.len() - 1;
@@ -121,7 +121,7 @@ impl Ticket {
     }
 
     /// Notes what it let pass.
-    pub(super) fn let_pass(&self, what: impl FnOnce() -> String) {
+    pub(crate) fn let_pass(&self, what: impl FnOnce() -> String) {
         self.with(|entry, _| {
             if entry.passed.len() < PASSED_NAMED {
                 entry.passed.push(what());
@@ -129,7 +129,7 @@ impl Ticket {
         });
     }
 
-    pub(super) fn strike(&self) {
+    pub(crate) fn strike(&self) {
         self.with(|entry, wakers| {
             entry.progress = entry.progress.max(Progress::Struck);
             wakers.wake();
@@ -137,7 +137,7 @@ impl Ticket {
     }
 
     /// Ends when all faults were given up.
-    pub(super) async fn given_up(&self) {
+    pub(crate) async fn given_up(&self) {
         poll_fn(|cx| {
             let mut state = self.ledger.state();
             if state.generation != self.generation {

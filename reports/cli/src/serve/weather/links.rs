@@ -71,7 +71,7 @@ impl Way {
 }
 
 /// What a link does to a request.
-pub(super) enum OnTheWay {
+pub(crate) enum OnTheWay {
     Passes,
     /// It waits until the link is no longer cut.
     Cut(Arc<Gate>),
@@ -90,7 +90,7 @@ impl Links {
     }
 
     /// Notes a connection that a host accepted. Returns its gates.
-    pub(super) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Gates {
+    pub(crate) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Gates {
         let gates = Gates::default();
         let (host, remote) = (Arc::clone(host), stream.peer_addr().ok());
         let accepted = Accepted { host, remote, client: None, gates: gates.clone(), is_delayed: false };
@@ -111,7 +111,7 @@ impl Links {
     }
 
     /// The gates of a connection that a host is about to open.
-    pub(super) fn open(&self, from: &Host, port: u16, hosts: &[Arc<Host>]) -> Gates {
+    pub(crate) fn open(&self, from: &Host, port: u16, hosts: &[Arc<Host>]) -> Gates {
         let gates = Gates::default();
         let to =
             hosts.iter().find(|host| host.port == port).map_or_else(String::new, |host| host.name.clone());
@@ -124,7 +124,7 @@ impl Links {
     }
 
     /// Notes a host's own end of a connection that it opened.
-    pub(super) fn note_own(&self, stream: &TcpStream) {
+    pub(crate) fn note_own(&self, stream: &TcpStream) {
         if let Ok(own) = stream.local_addr() {
             self.state().own.insert(own);
         }
@@ -151,7 +151,7 @@ impl Links {
     }
 
     /// What befalls a request on its way.
-    pub(super) fn pass(&self, peer: Peer) -> OnTheWay {
+    pub(crate) fn pass(&self, peer: Peer) -> OnTheWay {
         if !self.is_any_struck.load(Ordering::Acquire) {
             return OnTheWay::Passes;
         }

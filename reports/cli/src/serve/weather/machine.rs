@@ -1,4 +1,5 @@
-//! The machine under a served node or Sentinel: this machine, and where faults are asked for, what they have done to it.
+//! The machine under a served node or Sentinel: this machine, and where faults are asked for, what they have done to
+//! it.
 
 use std::future::Future;
 use std::io;
@@ -13,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::gate::Gated;
 use super::host::Host;
-use crate::serve::control::Control;
+use super::links::Links;
 
 /// The machine under one served host. Clones are handles to the same.
 #[derive(Clone)]
@@ -26,8 +27,20 @@ pub(crate) struct ServedMachine {
 
 /// A host's place among all.
 struct Place {
-    control: Arc<Control>,
+    front: Arc<dyn Front>,
     host: Arc<Host>,
+}
+
+/// Whoever stands between hosts and those who connect to them.
+pub(crate) trait Front: Send + Sync {
+    /// Where connections and their ends are known.
+    fn links(&self) -> &Links;
+
+    /// All hosts.
+    fn hosts(&self) -> &[Arc<Host>];
+
+    /// Decides what becomes of a request to a host.
+    fn receive(self: Arc<Self>, host: &Arc<Host>, from: Peer, request: &Args<'_>) -> Received;
 }
 
 impl ServedMachine {
@@ -38,8 +51,8 @@ impl ServedMachine {
 
     /// The same, as one of the hosts that faults strike.
     #[must_use]
-    pub(crate) fn among(self, control: Arc<Control>, host: Arc<Host>) -> ServedMachine {
-        ServedMachine { weather: Some(Arc::new(Place { control, host })), ..self }
+    pub(crate) fn among(self, front: Arc<dyn Front>, host: Arc<Host>) -> ServedMachine {
+        ServedMachine { weather: Some(Arc::new(Place { front, host })), ..self }
     }
 
     fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
@@ -55,7 +68,7 @@ impl ServedMachine {
     /// Puts a connection that somebody made to the host behind the gates of its link.
     pub(crate) fn accept(&self, stream: TcpStream, peer: Peer) -> Gated<TcpStream> {
         let place = self.weather.as_deref();
-        let link = place.map(|place| place.control.links.accept(&place.host, &stream, peer));
+        let link = place.map(|place| place.front.links().accept(&place.host, &stream, peer));
         Gated::new(stream, link, None)
     }
 }
@@ -89,15 +102,15 @@ impl Machine for ServedMachine {
     }
 
     async fn connect(&self, host: &str, port: u16) -> io::Result<Gated<TcpStream>> {
-        let Some(Place { control, host: from }) = self.weather.as_deref() else {
+        let Some(Place { front, host: from }) = self.weather.as_deref() else {
             return Ok(Gated::new(self.real.connect(host, port).await?, None, None));
         };
         from.stop.opened().await;
-        let link = control.links.open(from, port, &control.hosts);
+        let link = front.links().open(from, port, front.hosts());
         link.outward.opened().await;
         link.inward.opened().await;
         let stream = self.real.connect(host, port).await?;
-        control.links.note_own(&stream);
+        front.links().note_own(&stream);
         Ok(Gated::new(stream, Some(link), Some(Arc::clone(&from.stop))))
     }
 
@@ -135,7 +148,7 @@ impl Machine for ServedMachine {
 
     fn receive(&self, from: Peer, request: &Args<'_>) -> Received {
         match &self.weather {
-            Some(place) => Control::receive(&place.control, &place.host, from, request),
+            Some(place) => Arc::clone(&place.front).receive(&place.host, from, request),
             None => Received::Execute,
         }
     }

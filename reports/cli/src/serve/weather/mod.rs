@@ -15,12 +15,11 @@
 //! forgets, and everything that befalls a client's process.
 
 mod clocks;
-mod gate;
+pub(super) mod gate;
 pub(super) mod host;
 pub(super) mod ledger;
 pub(super) mod links;
 pub(super) mod machine;
 pub(super) mod moments;
-mod receive;
 pub(super) mod requests;
 pub(super) mod strikes;

@@ -10,19 +10,18 @@ use std::time::Duration;
 use doublehold_scenarios::when::{Event, Mark, When};
 
 use super::ledger::{Ledger, Ticket};
-use crate::serve::words::Word;
 
 /// Stands for every client in a mark: `*'s grant`.
 const ANYBODY: &str = "*";
 
-/// A fault, and the moment that it waits for.
+/// A fault, and the moment that it waits for. `W` is a word that strikes it.
 #[derive(Clone)]
-pub(crate) struct Timed {
+pub(crate) struct Timed<W> {
     /// As it was typed, or as its scenario has it.
     pub(crate) typed: String,
     pub(crate) when: When,
     /// What is done, and how long after the moment each.
-    pub(crate) words: Vec<(Duration, Word)>,
+    pub(crate) words: Vec<(Duration, W)>,
     /// Whether it strikes every time that its event comes.
     pub(crate) each: bool,
     pub(crate) is_optional: bool,
@@ -34,7 +33,7 @@ pub(crate) enum Happened<'a> {
     /// A node executed a command that a client had sent; its name in capitals.
     Executed { command: &'a str, client: Option<&'a str>, node: &'a str },
     /// A client told of its lock, or read or wrote the resource.
-    Told { client: &'a str, mark: Mark },
+    Marked { client: &'a str, mark: Mark },
     /// A request of a client arrived at a node.
     Arrived { client: &'a str, node: &'a str },
     /// A host's process began.
@@ -51,7 +50,7 @@ impl Happened<'_> {
                 Happened::Executed { command, client, node },
                 Event::Executed { command: wanted, client: of, node: on },
             ) => command == wanted && fits(of, client) && fits(on, Some(node)),
-            (Happened::Told { client, mark }, Event::Mark { client: of, mark: wanted }) => {
+            (Happened::Marked { client, mark }, Event::Mark { client: of, mark: wanted }) => {
                 (client == of || of == ANYBODY) && mark == *wanted
             }
             (
@@ -65,8 +64,8 @@ impl Happened<'_> {
 }
 
 /// A fault on its way through its chain of events.
-struct Waiting {
-    timed: Timed,
+struct Waiting<W> {
+    timed: Timed<W>,
     ticket: Ticket,
     /// How many events of the chain have come, and how often the next one.
     come: usize,
@@ -74,29 +73,34 @@ struct Waiting {
 }
 
 /// A fault whose moment has come.
-pub(crate) struct Due {
-    pub(crate) words: Vec<(Duration, Word)>,
+pub(crate) struct Due<W> {
+    pub(crate) words: Vec<(Duration, W)>,
     /// How long after the event.
     pub(crate) after: Duration,
     ticket: Ticket,
 }
 
 /// All that wait.
-#[derive(Default)]
-pub(crate) struct Moments {
-    waiting: Mutex<Vec<Waiting>>,
+pub(crate) struct Moments<W> {
+    waiting: Mutex<Vec<Waiting<W>>>,
     /// Most events look at no more than this.
     is_any_waiting: AtomicBool,
 }
 
-impl Moments {
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+impl<W> Default for Moments<W> {
+    fn default() -> Moments<W> {
+        Moments { waiting: Mutex::default(), is_any_waiting: AtomicBool::new(false) }
+    }
+}
+
+impl<W: Clone> Moments<W> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting<W>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets a fault wait for its moment, from now on. One that waits for a time is due at once, and then waits.
     #[must_use]
-    pub(crate) fn arm(&self, timed: Timed, ledger: &Arc<Ledger>) -> Option<Due> {
+    pub(crate) fn arm(&self, timed: Timed<W>, ledger: &Arc<Ledger>) -> Option<Due<W>> {
         let ticket =
             ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), timed.is_optional);
         if let When::At(after) = timed.when {
@@ -118,7 +122,7 @@ impl Moments {
     }
 
     /// The faults whose moment comes with this.
-    pub(crate) fn happened(&self, happened: Happened<'_>, ledger: &Arc<Ledger>) -> Vec<Due> {
+    pub(crate) fn happened(&self, happened: Happened<'_>, ledger: &Arc<Ledger>) -> Vec<Due<W>> {
         let mut waiting = self.waiting();
         let mut due = Vec::new();
         let mut place = 0;
@@ -141,7 +145,7 @@ impl Moments {
     }
 }
 
-impl Waiting {
+impl<W> Waiting<W> {
     /// Whether this completes its chain.
     fn comes_with(&mut self, happened: Happened<'_>) -> bool {
         let When::On { events, .. } = &self.timed.when else { return false };
@@ -159,16 +163,16 @@ impl Waiting {
     }
 }
 
-impl Due {
+impl<W> Due<W> {
     /// What is to be done, and the ticket that is struck by it.
-    pub(crate) fn strike(self) -> (Vec<(Duration, Word)>, Struck) {
+    pub(crate) fn strike(self) -> (Vec<(Duration, W)>, Struck) {
         self.ticket.strike();
         (self.words, Struck(self.ticket))
     }
 
     /// Waits for the time after the event; false if all faults were given up meanwhile.
     pub(crate) async fn comes(&self) -> bool {
-        crate::serve::first(tokio::time::sleep(self.after), self.ticket.given_up()).await.is_left()
+        crate::serve::either::first(tokio::time::sleep(self.after), self.ticket.given_up()).await.is_left()
     }
 }
 
@@ -178,6 +182,6 @@ pub(crate) struct Struck(Ticket);
 impl Struck {
     /// Waits for so long; false if all faults were given up meanwhile.
     pub(crate) async fn lasts(&self, time: Duration) -> bool {
-        crate::serve::first(tokio::time::sleep(time), self.0.given_up()).await.is_left()
+        crate::serve::either::first(tokio::time::sleep(time), self.0.given_up()).await.is_left()
     }
 }

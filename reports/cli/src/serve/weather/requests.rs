@@ -41,11 +41,11 @@ impl Requests {
         std::mem::take(&mut *self.seen())
     }
 
-    pub(super) fn is_noted(&self) -> bool {
+    pub(crate) fn is_noted(&self) -> bool {
         self.is_noted.load(Ordering::Acquire)
     }
 
-    pub(super) fn note(&self, client: &str, node: &str, request: &Args<'_>) {
+    pub(crate) fn note(&self, client: &str, node: &str, request: &Args<'_>) {
         let mut seen = self.seen();
         if seen.len() < MOST {
             let command = String::from_utf8_lossy(request.at(0)).to_ascii_uppercase();

@@ -75,12 +75,12 @@ impl Strikes {
         self.is_any_waiting.store(false, Ordering::Release);
     }
 
-    pub(super) fn is_any_waiting(&self) -> bool {
+    pub(crate) fn is_any_waiting(&self) -> bool {
         self.is_any_waiting.load(Ordering::Acquire)
     }
 
     /// The fault that strikes this request, if one does.
-    pub(super) fn strike(
+    pub(crate) fn strike(
         &self,
         client: Option<&str>,
         node: &str,

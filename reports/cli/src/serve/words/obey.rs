@@ -13,8 +13,8 @@ use doublehold_sim_redis::core::Peer;
 use super::said::Said;
 use super::word::{USAGES, Word};
 use crate::serve::control::{Control, type_in};
-use crate::serve::first;
-use crate::serve::record::Told;
+use crate::serve::either::first;
+use crate::serve::record::Statement;
 use crate::serve::weather::host::ToDo;
 use crate::serve::weather::moments::{Happened, Timed};
 
@@ -54,7 +54,7 @@ pub(super) fn at_once(control: &Arc<Control>, from: Peer, word: Word) -> Result<
         Word::Read { key } => return Ok(read(control, from, &key)),
         Word::Write { key, value, fence } => {
             return Ok(Said::done(client_of(control, from).and_then(|client| {
-                control.happened(Happened::Told { client: &client, mark: Mark::Write });
+                control.happened(Happened::Marked { client: &client, mark: Mark::Write });
                 control.record.write(&client, &key, &value, fence)
             })));
         }
@@ -105,19 +105,19 @@ fn status(control: &Control) -> Vec<String> {
 }
 
 /// Writes down what a client tells; then faults that wait for it strike, before the client goes on.
-fn tell(control: &Arc<Control>, client: &str, lock: Option<&str>, told: Told) -> Result<(), String> {
+fn tell(control: &Arc<Control>, client: &str, lock: Option<&str>, told: Statement) -> Result<(), String> {
     let mark = match told {
-        Told::Asks => Some(Mark::Acquire),
-        Told::Granted { .. } => Some(Mark::Grant),
-        Told::Refused => Some(Mark::Refusal),
-        Told::Extended { .. } => Some(Mark::Extend),
-        Told::Lost => Some(Mark::Expiry),
-        Told::Releases => Some(Mark::Release),
-        Told::Released(_) | Told::Died => None,
+        Statement::Asks => Some(Mark::Acquire),
+        Statement::Granted { .. } => Some(Mark::Grant),
+        Statement::Refused => Some(Mark::Refusal),
+        Statement::Extended { .. } => Some(Mark::Extend),
+        Statement::Lost => Some(Mark::Expiry),
+        Statement::Releases => Some(Mark::Release),
+        Statement::Released(_) | Statement::Died => None,
     };
     control.record.tell(client, lock, told)?;
     if let Some(mark) = mark {
-        control.happened(Happened::Told { client, mark });
+        control.happened(Happened::Marked { client, mark });
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ fn client_of(control: &Control, from: Peer) -> Result<String, String> {
 fn read(control: &Arc<Control>, from: Peer, key: &str) -> Said {
     let read = client_of(control, from).and_then(|client| {
         let value = control.record.read(&client, key)?;
-        control.happened(Happened::Told { client: &client, mark: Mark::Read });
+        control.happened(Happened::Marked { client: &client, mark: Mark::Read });
         Ok(value)
     });
     match read {

@@ -11,7 +11,7 @@ use doublehold_text::suggest;
 use super::moment::check_moment;
 use super::word::{NEEDS_A_WORLD, USAGES, Usage, Word};
 use crate::serve::control::Control;
-use crate::serve::record::Told;
+use crate::serve::record::Statement;
 use crate::serve::weather::host::Host;
 use crate::serve::weather::links::Way;
 use crate::serve::weather::strikes::{Blow, Strike};
@@ -103,16 +103,16 @@ impl Arguments<'_> {
         if self.usage.name == "ASKS" {
             let named = self.is_next("LOCK") || !self.rest.is_empty();
             let lock = if named { Some(self.text("the lock's name")?) } else { None };
-            return Ok(Word::Tell { client, lock, told: Told::Asks });
+            return Ok(Word::Tell { client, lock, told: Statement::Asks });
         }
         let told = match self.usage.name {
-            "GRANTED" => Told::Granted { lease: self.lease()?, fence: self.fence()? },
-            "EXTENDED" => Told::Extended { lease: self.lease()? },
-            "REFUSED" => Told::Refused,
-            "LOST" => Told::Lost,
-            "RELEASES" => Told::Releases,
-            "RELEASED" => Told::Released(self.outcome()),
-            _ => Told::Died,
+            "GRANTED" => Statement::Granted { lease: self.lease()?, fence: self.fence()? },
+            "EXTENDED" => Statement::Extended { lease: self.lease()? },
+            "REFUSED" => Statement::Refused,
+            "LOST" => Statement::Lost,
+            "RELEASES" => Statement::Releases,
+            "RELEASED" => Statement::Released(self.outcome()),
+            _ => Statement::Died,
         };
         let lock = if self.is_next("LOCK") { Some(self.text("the lock's name")?) } else { None };
         Ok(Word::Tell { client, lock, told })

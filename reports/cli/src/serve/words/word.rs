@@ -6,7 +6,7 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 use doublehold_scenarios::when::When;
 
-use crate::serve::record::Told;
+use crate::serve::record::Statement;
 use crate::serve::weather::host::Host;
 use crate::serve::weather::links::Way;
 use crate::serve::weather::strikes::Strike;
@@ -72,7 +72,7 @@ pub(crate) enum Word {
     Tell {
         client: String,
         lock: Option<String>,
-        told: Told,
+        told: Statement,
     },
     Read {
         key: String,

@@ -1,5 +1,5 @@
-//! Each request, before its node executes it: is it a word for us, is its node stopped or its link cut, does a fault wait
-//! for it?
+//! Each request, before its node executes it: is it a word for us, is its node stopped or its link cut, does a fault
+//! wait for it?
 
 use std::sync::Arc;
 
@@ -7,27 +7,38 @@ use doublehold_sim_redis::Received;
 use doublehold_sim_redis::core::Peer;
 use doublehold_sim_redis::resp::Args;
 
-use super::gate::Gate;
-use super::host::{Host, ToDo};
-use super::ledger::Ticket;
-use super::links::OnTheWay;
-use super::moments::Happened;
-use super::strikes::Blow;
+use super::weather::gate::Gate;
+use super::weather::host::{Host, ToDo};
+use super::weather::ledger::Ticket;
+use super::weather::links::{Links, OnTheWay};
+use super::weather::machine::Front;
+use super::weather::moments::Happened;
+use super::weather::strikes::Blow;
 use crate::serve::control::Control;
-use crate::serve::first;
+use crate::serve::either::first;
 use crate::serve::words::{self, WORD};
 
 /// So much of a request is shown: its command and its key, mostly.
 const SHOWN: usize = 40;
 
 impl Control {
-    /// Decides what becomes of a request.
-    pub(super) fn receive(
-        control: &Arc<Control>,
-        host: &Arc<Host>,
-        from: Peer,
-        request: &Args<'_>,
-    ) -> Received {
+    /// The same, as machines see it.
+    pub(super) fn front(self: Arc<Self>) -> Arc<dyn Front> {
+        self
+    }
+}
+
+impl Front for Control {
+    fn links(&self) -> &Links {
+        &self.links
+    }
+
+    fn hosts(&self) -> &[Arc<Host>] {
+        &self.hosts
+    }
+
+    fn receive(self: Arc<Self>, host: &Arc<Host>, from: Peer, request: &Args<'_>) -> Received {
+        let control = &self;
         if request.at(0).eq_ignore_ascii_case(WORD) {
             return Received::Answer(words::answer(control, from, request));
         }
