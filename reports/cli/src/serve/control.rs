@@ -162,23 +162,28 @@ impl Control {
         }
     }
 
-    /// Every record, in the order in which they began. The last one is there even if nobody told anything.
-    pub(super) fn records(&self) -> Vec<History> {
+    /// Every record, in the order in which they began. The last one is there even if nobody told anything; `missing` are
+    /// the faults for which it waited in vain.
+    pub(super) fn records(&self, missing: Vec<String>) -> Vec<History> {
         let mut records = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if records.is_empty() || !self.record.is_empty() {
-            records.push(self.history());
+            records.push(self.history_with(missing));
         }
         records
     }
 
     /// The history so far. What waits in vain for its request is a doubt.
     pub(crate) fn history(&self) -> History {
+        self.history_with(self.ledger.missing())
+    }
+
+    fn history_with(&self, missing: Vec<String>) -> History {
         let nodes = self.node_names();
         let name = format!("served: {}", self.layout);
         let name = self.scenario.as_ref().map_or(name, |scenario| format!("served: {}", scenario.name));
         let bounds = self.scenario.as_deref().map(scenario::bounds).unwrap_or_default();
         let header = Header { nodes, bounds, ..Header::new(&name, 0, &[], &[]) };
-        self.record.history(header, self.ledger.missing())
+        self.record.history(header, missing)
     }
 
     /// The names of the nodes.

@@ -107,9 +107,11 @@ pub(crate) async fn serve(
         }
     };
     if first(all_ended.as_mut(), asked_to_stop).await.is_left() {
-        return Ok(records(control));
+        return Ok(records(control, Vec::new()));
     }
+    let mut missing = Vec::new();
     if let Some(control) = &control {
+        missing = control.ledger.missing();
         // What is held back is let go, so that it is answered.
         control.recover();
     }
@@ -120,7 +122,7 @@ pub(crate) async fn serve(
     let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), asked_again(&mut signals)).await };
     match first(all_ended, patience).await {
         Either::Right(Either::Right(_again)) => Err(ServeError::StoppedAtOnce),
-        Either::Left(()) | Either::Right(Either::Left(())) => Ok(records(control)),
+        Either::Left(()) | Either::Right(Either::Left(())) => Ok(records(control, missing)),
     }
 }
 
@@ -154,8 +156,8 @@ fn reached(listen: IpAddr) -> IpAddr {
     if listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { listen }
 }
 
-fn records(control: Option<Arc<Control>>) -> Vec<History> {
-    control.map_or_else(Vec::new, |control| control.records())
+fn records(control: Option<Arc<Control>>, missing: Vec<String>) -> Vec<History> {
+    control.map_or_else(Vec::new, |control| control.records(missing))
 }
 
 fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {

@@ -71,16 +71,16 @@ fn late_writes_and_lost_updates_are_seen_at_the_resource() {
     let [c1, c2] = &mut clients;
     assert!(c1.say("DOUBLEHOLD READ stock").starts_with("-ERR c1 was never granted a lock"));
     tell(c1, &["ASKS c1", "GRANTED c1 10s FENCE 33"]);
-    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "nil");
+    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "");
     rest();
     tell(c2, &["ASKS c2", "GRANTED c2 10s FENCE 34"]);
-    assert_eq!(c2.say("DOUBLEHOLD READ stock"), "nil");
+    assert_eq!(c2.say("DOUBLEHOLD READ stock"), "");
     tell(c2, &["WRITE stock 7 FENCE 34", "RELEASES c2"]);
     tell(c1, &["WRITE stock 8 FENCE 33", "RELEASES c1"]);
     assert_eq!(c2.say("DOUBLEHOLD VERDICT P3"), "violated");
     assert_eq!(c2.say("DOUBLEHOLD VERDICT P4"), "violated");
     tell(c1, &["RESET", "ASKS c1", "GRANTED c1"]);
-    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "nil", "a new record, new data");
+    assert_eq!(c1.say("DOUBLEHOLD READ stock"), "", "a new record, new data");
     tell(c1, &["WRITE stock 8", "RELEASES c1"]);
     assert_eq!(
         (c1.say("DOUBLEHOLD VERDICT P3"), c1.say("DOUBLEHOLD VERDICT P4")),
@@ -265,4 +265,12 @@ fn records_are_written_and_judged_when_the_program_is_asked_to_stop() {
 fn results_need_somebody_who_writes_down_what_clients_tell() {
     let refused = doublehold(&["serve", "--junit", "junit.xml"]).ends(2);
     assert!(refused.stderr.contains("hint: add `--faults`"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_fault_that_never_struck_is_a_doubt_in_the_exit_status_too() {
+    let mut server = start(&[]);
+    tell(&mut server.client(1), &["HOLD c1 A 1s NEVER", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
+    server.signal("TERM");
+    assert_eq!(server.end().code(), Some(3));
 }

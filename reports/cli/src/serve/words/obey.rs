@@ -137,7 +137,8 @@ fn read(control: &Arc<Control>, from: Peer, key: &str) -> Said {
     });
     match read {
         Ok(Some(value)) => Said::Text(value),
-        Ok(None) => Said::Nothing,
+        // Nobody knows here which version of RESP the client reads, and they say nothing in two ways.
+        Ok(None) => Said::Text(Vec::new()),
         Err(problem) => Said::Error(problem),
     }
 }

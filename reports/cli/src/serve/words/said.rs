@@ -8,7 +8,6 @@ pub(super) enum Said {
     /// Why not.
     Error(String),
     Text(Vec<u8>),
-    Nothing,
     Lines(Vec<String>),
 }
 
@@ -28,7 +27,6 @@ impl Said {
             // An error is one line.
             Said::Error(problem) => format!("-ERR {}\r\n", problem.replace(['\r', '\n'], " ")).into_bytes(),
             Said::Text(bytes) => bulk(bytes),
-            Said::Nothing => b"$-1\r\n".to_vec(),
             Said::Lines(lines) => {
                 let mut out = format!("*{}\r\n", lines.len()).into_bytes();
                 lines.iter().for_each(|line| out.extend_from_slice(&bulk(line.as_bytes())));
