@@ -9,10 +9,11 @@ def take(client):
     scheduler = RQScheduler(["orders"], redis.Redis(port=port, client_name=client))
     tell("ASKS", client)
     tell(*(["GRANTED", client, "61s"] if scheduler.acquire_locks() else ["REFUSED", client]))
+    return scheduler
 
 tell("RESET")
-take("c1")
+first = take("c1")
 if "control" not in sys.argv: tell("CLOCK", "A", "61001ms")
-take("c2")
+second = take("c2")
 time.sleep(0.5)  # Both work.
 print(*tell("VERDICT"), sep="\n")
