@@ -162,8 +162,8 @@ impl Control {
         }
     }
 
-    /// Every record, in the order in which they began. The last one is there even if nobody told anything; `missing` are
-    /// the faults for which it waited in vain.
+    /// Every record, in the order in which they began. The last one is there even if nobody told anything; `missing`
+    /// are the faults for which it waited in vain.
     pub(super) fn records(&self, missing: Vec<String>) -> Vec<History> {
         let mut records = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if records.is_empty() || !self.record.is_empty() {
