@@ -6,6 +6,7 @@ use std::time::Instant;
 use doublehold_history::{Header, History};
 use doublehold_scenarios::Scenario;
 use doublehold_scenarios::scenario::Role;
+use doublehold_sim_redis::core::Peer;
 
 use super::layout::{Layout, Nodes};
 use super::record::Record;
@@ -209,5 +210,5 @@ impl Control {
 /// Commands that are typed, one a line.
 pub(super) fn type_in(commands: &[String]) -> ToDo {
     let lines = commands.iter().map(|command| format!("{command}\r\n"));
-    ToDo::Send { bytes: lines.collect::<String>().into_bytes() }
+    ToDo::Send { bytes: lines.collect::<String>().into_bytes(), peer: Peer::default() }
 }

@@ -130,10 +130,10 @@ impl Process {
         };
         match (what, &self.server) {
             (ToDo::Restart, _) => refuse(done, "it is up: only one that is down can be started"),
-            (ToDo::Send { bytes }, Server::Node(node)) => {
+            (ToDo::Send { bytes, peer }, Server::Node(node)) => {
                 let node = node.clone();
                 self.machine.spawn(async move {
-                    let _ = done.send(send_into(node, &bytes).await);
+                    let _ = done.send(send_into(node, &bytes, peer).await);
                 });
             }
             (ToDo::Evict { volatile_only }, Server::Node(node)) => {
@@ -225,9 +225,9 @@ async fn accept(server: Server, machine: ServedMachine, listener: TcpListener, p
 }
 
 /// Sends bytes to a node over a connection of its own, and waits until all is answered.
-async fn send_into(node: Node<ServedMachine>, bytes: &[u8]) -> Result<(), String> {
+async fn send_into(node: Node<ServedMachine>, bytes: &[u8], peer: Peer) -> Result<(), String> {
     let (near, far) = tokio::io::duplex(DUPLEX_BYTES);
-    let serving = node.serve(far, Peer::default(), "127.0.0.1:0".to_owned());
+    let serving = node.serve(far, peer, "127.0.0.1:0".to_owned());
     let asking = async move {
         let (mut reads, mut writes) = tokio::io::split(near);
         let mut replies = Vec::new();

@@ -68,7 +68,7 @@ impl Front for Control {
             return Received::Execute;
         };
         control.record.note_fault(sentence(blow, client.as_deref(), host, request), host.node);
-        befall(blow, struck, host, request)
+        befall(blow, struck, host, (from, request))
     }
 }
 
@@ -76,14 +76,14 @@ fn held_by(gate: Arc<Gate>) -> Received {
     Received::Hold(Box::pin(async move { gate.opened().await }))
 }
 
-fn befall(blow: Blow, struck: Ticket, host: &Arc<Host>, request: &Args<'_>) -> Received {
+fn befall(blow: Blow, struck: Ticket, host: &Arc<Host>, (peer, request): (Peer, &Args<'_>)) -> Received {
     match blow {
         Blow::Hold(by) => Received::Hold(Box::pin(async move {
             first(tokio::time::sleep(by), struck.given_up()).await;
         })),
         Blow::Drop => Received::ExecuteWithoutReply,
         Blow::Repeat(after) => {
-            let copy = ToDo::Send { bytes: encode(request) };
+            let copy = ToDo::Send { bytes: encode(request), peer };
             let host = Arc::clone(host);
             tokio::spawn(async move {
                 if first(tokio::time::sleep(after), struck.given_up()).await.is_left() {

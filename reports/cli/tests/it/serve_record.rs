@@ -274,3 +274,33 @@ fn a_fault_that_never_struck_is_a_doubt_in_the_exit_status_too() {
     server.signal("TERM");
     assert_eq!(server.end().code(), Some(3));
 }
+
+#[test]
+fn a_value_that_two_clients_write_is_no_token() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET can-do 1 PX 60000"), "OK");
+    assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c1 60s", "ASKS c2"]);
+    assert_eq!(c2.say("SET can-do 1 PX 50000"), "OK");
+    assert_eq!(c2.say("SET lock t2 NX PX 60000"), "nil");
+    tell(&mut control, &["REFUSED c2"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "holds");
+    assert_eq!(c2.say("DEL lock"), "1");
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "violated", "the lock's own key is followed");
+}
+
+#[test]
+fn a_repeated_release_is_its_clients() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c1 60s", "REPEAT c1 A 100ms DEL", "RELEASES c1"]);
+    assert_eq!(c1.say("DEL lock"), "1");
+    tell(&mut control, &["RELEASED c1", "ASKS c2"]);
+    assert_eq!(c2.say("SET lock t2 NX PX 60000"), "OK");
+    tell(&mut control, &["GRANTED c2 60s", "AWAIT OVER"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "violated");
+}

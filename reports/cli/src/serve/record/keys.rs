@@ -1,7 +1,8 @@
 //! The keys of locks on nodes: which call's token each holds, and who changes it.
 //!
 //! A key is a lock's if a client set it, as a string, between asking for a lock and hearing what came of it, over a
-//! connection that it had named. Not followed: hashes, lists and counters.
+//! connection that it had named. A value that another client writes over itself is no token: a library that tries what
+//! its Redis can do leaves such a key. Not followed: hashes, lists and counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,12 @@ pub(super) enum Changer {
     Node,
 }
 
+impl Changer {
+    fn is_another_than(self, client: ClientId) -> bool {
+        matches!(self, Changer::Client(it) if it != client)
+    }
+}
+
 type Place = (NodeId, usize, Vec<u8>);
 
 /// Whose token a key holds.
@@ -28,6 +35,7 @@ type Place = (NodeId, usize, Vec<u8>);
 struct Holding {
     grant: CallId,
     lock: LockId,
+    client: ClientId,
 }
 
 /// All keys that are followed.
@@ -36,6 +44,8 @@ pub(super) struct Keys {
     held: BTreeMap<Place, Holding>,
     /// Whose each token was, to know it again on a replica or from a file.
     tokens: BTreeMap<Vec<u8>, Holding>,
+    /// Values that several clients have written over each other: no tokens.
+    shared: BTreeSet<Vec<u8>>,
     /// Calls that have set a key somewhere.
     seen: BTreeSet<CallId>,
 }
@@ -57,6 +67,14 @@ impl Keys {
                 let set_by = self.setter(calls, changer, token);
                 self.set(calls, place, held, set_by, changer, token)
             }
+            (Some(held), Some(value))
+                if is_written(change.command) && changer.is_another_than(held.client) =>
+            {
+                self.held.remove(&place);
+                self.shared.insert(value.to_vec());
+                let Holding { grant, lock, .. } = held;
+                vec![EventKind::KeyGone { node, lock, grant, how: KeyEnd::Overwritten }]
+            }
             (Some(held), Some(_)) => {
                 touched(calls, node, changer, &held, KeyOp::Extend).into_iter().collect()
             }
@@ -66,7 +84,7 @@ impl Keys {
                 let touched = (how == KeyEnd::Deleted)
                     .then(|| touched(calls, node, changer, &held, KeyOp::Release))
                     .flatten();
-                let Holding { grant, lock } = held;
+                let Holding { grant, lock, .. } = held;
                 touched.into_iter().chain([EventKind::KeyGone { node, lock, grant, how }]).collect()
             }
             (None, _) => Vec::new(),
@@ -75,11 +93,14 @@ impl Keys {
 
     /// The call whose token this is, if it is one's.
     fn setter(&self, calls: &Calls, changer: Changer, token: &[u8]) -> Option<Holding> {
+        if self.shared.contains(token) {
+            return None;
+        }
         match changer {
             Changer::Client(client) => {
                 let asked = calls.asked_by(client).collect::<Vec<_>>();
                 let [call] = asked.as_slice() else { return None };
-                Some(Holding { grant: call.id, lock: call.lock })
+                Some(Holding { grant: call.id, lock: call.lock, client })
             }
             Changer::Node => self.tokens.get(token).cloned(),
             Changer::Somebody => None,
@@ -99,12 +120,12 @@ impl Keys {
         let mut events = Vec::new();
         if let Some(held) = &held {
             events.extend(touched(calls, node, changer, held, KeyOp::Extend));
-            let Holding { grant, lock } = *held;
+            let Holding { grant, lock, .. } = *held;
             events.push(EventKind::KeyGone { node, lock, grant, how: KeyEnd::Overwritten });
             self.held.remove(&place);
         }
         if let Some(holding) = set_by {
-            let Holding { grant, lock } = holding;
+            let Holding { grant, lock, .. } = holding;
             events.push(EventKind::KeySet { node, lock, grant });
             self.seen.insert(grant);
             self.tokens.insert(token.to_vec(), holding.clone());
@@ -116,7 +137,7 @@ impl Keys {
     /// A node's process has ended: it holds nothing, unless it loads it again.
     pub(super) fn forget(&mut self, node: NodeId) -> Vec<EventKind> {
         let mut events = Vec::new();
-        self.held.retain(|place, &mut Holding { grant, lock }| {
+        self.held.retain(|place, &mut Holding { grant, lock, .. }| {
             if place.0 == node {
                 events.push(EventKind::KeyGone { node, lock, grant, how: KeyEnd::Forgotten });
             }
@@ -159,6 +180,11 @@ fn touched(calls: &Calls, node: NodeId, changer: Changer, held: &Holding, op: Ke
             "a client with several calls under way changed a lock's key: give each a client of its own",
         ),
     })
+}
+
+/// Whether a command writes a value, and does not only move an expiry.
+fn is_written(command: &str) -> bool {
+    matches!(command, "SET" | "SETEX" | "PSETEX" | "GETSET" | "MSET")
 }
 
 /// Why a key is gone, by the command that took it away.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use doublehold_sim_redis::core::WallMicros;
+use doublehold_sim_redis::core::{Peer, WallMicros};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::clocks::Clocks;
@@ -23,8 +23,8 @@ pub(crate) enum ToDo {
     Crash,
     /// Begins again, with what its files hold.
     Restart,
-    /// Executes requests, given as bytes, that come over a connection of their own.
-    Send { bytes: Vec<u8> },
+    /// Executes requests, given as bytes, that come over a connection of their own. It counts as this peer's.
+    Send { bytes: Vec<u8>, peer: Peer },
     /// Evicts all keys, or all that have a lifetime.
     Evict { volatile_only: bool },
 }
