@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::kit::{Ask, doublehold};
 use crate::serve::{Client, Server, free_ports};
 
 /// Longer than any answer takes that nothing holds up, and shorter than what holds one up here.
@@ -190,6 +191,42 @@ fn a_cut_holds_what_either_sends_until_it_is_healed() {
     assert_eq!(c1.reply(), "OK");
     assert_eq!(c2.say("GET lock"), "c1");
     assert_eq!(weather.word("HEAL c1 A"), "-ERR there is no such cut: `DOUBLEHOLD STATUS` lists them");
+}
+
+#[test]
+fn a_cut_of_one_way_holds_the_reply_of_what_was_executed() {
+    let weather = Weather::over(1, &[]);
+    let (mut c1, mut c2) = (weather.named("c1", 0), weather.named("c2", 0));
+    assert_eq!(weather.word("CUT A c1 ONE-WAY"), "OK");
+    assert!(weather.word("STATUS").contains("cut from A to c1"));
+    c1.send(b"SET lock c1\r\n");
+    assert!(c1.is_silent_for(SHORT));
+    assert_eq!(c2.say("GET lock"), "c1");
+    assert_eq!(weather.word("HEAL"), "OK");
+    assert_eq!(c1.reply(), "OK");
+}
+
+#[test]
+fn what_a_node_waits_for_does_not_come_while_it_is_paused() {
+    let weather = Weather::over(1, &[]);
+    let mut client = weather.server.client(0);
+    client.send(b"BLPOP list 0.1\r\n");
+    assert_eq!(weather.word("PAUSE A 10m"), "OK");
+    assert!(client.is_silent_for(Duration::from_millis(500)));
+    assert_eq!(weather.word("PAUSE A 0"), "OK");
+    assert_eq!(client.reply(), "nil");
+}
+
+#[test]
+fn an_address_that_others_reach_needs_faults() {
+    let refused = doublehold(&["serve", "--listen", "0.0.0.0"]).ends(2);
+    assert_eq!(
+        refused.stderr,
+        "error: `--listen 0.0.0.0` lets whoever reaches it do anything to the nodes\n\
+         hint: say that this is meant, by `--faults`, or leave `--listen` out\n"
+    );
+    let weather = Weather::over(1, &["--listen", "0.0.0.0"]);
+    assert_eq!(weather.server.client(0).say("PING"), "PONG");
 }
 
 #[test]
