@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::kit::{Ask, doublehold};
+use crate::kit::{Ask, shell};
 use crate::serve::{Client, Server, free_ports};
 
 /// Longer than any answer takes that nothing holds up, and shorter than what holds one up here.
@@ -219,7 +219,8 @@ fn what_a_node_waits_for_does_not_come_while_it_is_paused() {
 
 #[test]
 fn an_address_that_others_reach_needs_faults() {
-    let refused = doublehold(&["serve", "--listen", "0.0.0.0"]).ends(2);
+    // What is not refused would serve for ever.
+    let refused = shell("timeout 20 \"$0\" serve --listen 0.0.0.0", &[]).ends(2);
     assert_eq!(
         refused.stderr,
         "error: `--listen 0.0.0.0` lets whoever reaches it do anything to the nodes\n\
