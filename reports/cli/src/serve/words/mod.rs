@@ -1,6 +1,8 @@
 //! `DOUBLEHOLD …`: the words by which a client of any served port strikes faults, tells of its locks, and asks for the
 //! verdict. Each is answered when it holds.
 //!
+//! Decision: "Words of a Redis command strike served nodes" (docs/decisions/redis.md).
+//!
 //! | | |
 //! |---|---|
 //! | all words, with their arguments | `word` |
