@@ -128,6 +128,11 @@ impl<M: Machine> SentinelProcess<M> {
         Ok(SentinelProcess { shared })
     }
 
+    /// Empties the file in which a Sentinel keeps whom it knows: the next one on this machine knows whom its settings name.
+    pub fn forget(machine: &M) {
+        machine.replace(FILE, &[]);
+    }
+
     /// Serves one connection until either side closes; see [`Node::serve`].
     pub async fn serve<S>(self, stream: S, peer: Peer, address: String)
     where

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use doublehold_history::{EventKind, Predicate, Verdicts, judge};
+use doublehold_history::{EventKind, History, Predicate, Verdict, Verdicts, judge};
 use doublehold_render::picture::view::View;
 use doublehold_render::text;
 use doublehold_text::exact_duration;
@@ -18,9 +18,19 @@ use crate::drive::tries::{Calm, Try};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::output_options::OutputOptions;
+use crate::output_options::StyleOptions;
 use crate::serve::layout::{Layout, Nodes};
 use crate::serve::options::{Options, limits};
+
+/// How long the command may take in calm.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How much longer it may take under a try: many times as long, and what a client waits for in vain.
+const SLOWER: u32 = 10;
+const WAITS: Duration = Duration::from_secs(10);
+
+/// Who holds the lock for a shorter time gives others little chance to get it, too.
+const SHORT_HOLD: Duration = Duration::from_millis(500);
 
 /// Where ports are looked for, and how far apart.
 const FIRST_PORTS: std::ops::Range<u16> = 7000..60_000;
@@ -35,9 +45,10 @@ pub(crate) struct Arguments {
     /// The first node's port [default: the first from 7000 on that is free with those after it]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// How long one run of the command may take; then it is killed
-    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = doublehold_scenarios::format::duration)]
-    limit: Duration,
+    /// How long one run of the command may take; then it is killed [default: 1m in calm, then ten times what that took
+    /// and 10s]
+    #[arg(long, value_name = "DURATION", value_parser = doublehold_scenarios::format::duration)]
+    limit: Option<Duration>,
     /// Only tries whose names have this in them
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -45,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     timeline: Option<String>,
     #[command(flatten)]
-    show: OutputOptions,
+    show: StyleOptions,
     /// The command: takes a lock with two clients or more, and tells of it by `DOUBLEHOLD` (see `serve --faults`). It
     /// finds the nodes by REDIS_URL, DOUBLEHOLD_PORTS and DOUBLEHOLD_CONTROL_PORT
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -56,42 +67,54 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
-    let first = runtime.block_on(drive(arguments))?;
-    let Some((seen, verdicts)) = first.breaks else {
-        return Ok(if first.is_decided { Exit::AsExpected } else { Exit::Inconclusive });
+    let driven = runtime.block_on(drive(arguments))?;
+    let Some((history, verdicts)) = driven.breaks else {
+        return Ok(if driven.is_decided { Exit::AsExpected } else { Exit::Inconclusive });
     };
     output::print(&format!(
         "\nthe first that breaks:\n\n{}",
-        text::history(&seen.history, &verdicts, &[], &arguments.show.style())
+        text::history(&history, &verdicts, &[], &arguments.show.style())
     ))?;
     if let Some(timeline) = timeline {
-        timeline.write_view(&View::from_history(&seen.history, &verdicts))?.keep()?;
+        timeline.write_view(&View::from_history(&history, &verdicts))?.keep()?;
     }
     Ok(Exit::Contradicted)
 }
 
 /// What driving came to.
 struct Driven {
-    /// The first run in which a rule was broken.
-    breaks: Option<(Seen, Verdicts)>,
+    /// The first record in which a rule was broken.
+    breaks: Option<(History, Verdicts)>,
     /// Whether every run decided something.
     is_decided: bool,
 }
 
 async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
-    let stage = Stage::set_up(options(arguments)?, arguments.command.clone(), arguments.limit).await?;
-    let calm = stage.run(None).await?;
+    let stage = Stage::set_up(options(arguments)?, arguments.command.clone()).await?;
+    let calm = stage.run(None, arguments.limit.unwrap_or(LIMIT)).await?;
     check_calm(&calm)?;
+    let limit = arguments.limit.unwrap_or(calm.time * SLOWER + WAITS);
     let nodes = stage.nodes();
-    let tries = Calm { history: &calm.history, requests: &calm.requests, nodes: &nodes }.tries();
-    let is_wanted = |it: &&Try| arguments.only.as_ref().is_none_or(|text| it.name.contains(text));
-    let tries: Vec<&Try> = tries.iter().filter(is_wanted).collect();
+    let seen = Calm { histories: &calm.histories, requests: &calm.requests, nodes: &nodes };
+    let (tries, hold) = (wanted(arguments, seen.tries())?, seen.longest_hold());
     let mut driven = Driven { breaks: None, is_decided: true };
     let width = tries.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max("calm".len());
     output::print(&format!("{:width$}  {}  seconds\n", "try", heading()))?;
     note("calm", width, calm, &mut driven)?;
+    if driven.breaks.is_some() {
+        output::print(
+            "    This needs no fault, or the command strikes one by itself: nothing else was tried.\n",
+        )?;
+        return Ok(driven);
+    }
+    if hold < SHORT_HOLD {
+        output::print(&format!(
+            "    Nobody held the lock for longer than {}: a fault at a grant shows only if others ask before its end.\n",
+            exact_duration(hold)
+        ))?;
+    }
     for tried in tries {
-        let seen = stage.run(Some(tried)).await?;
+        let seen = stage.run(Some(&tried), limit).await?;
         let breaks_nothing_yet = driven.breaks.is_none();
         note(&tried.name, width, seen, &mut driven)?;
         if breaks_nothing_yet && driven.breaks.is_some() {
@@ -102,6 +125,20 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
     Ok(driven)
 }
 
+/// The tries that were asked for.
+fn wanted(arguments: &Arguments, tries: Vec<Try>) -> Result<Vec<Try>, CliError> {
+    let Some(text) = &arguments.only else { return Ok(tries) };
+    let (wanted, others): (Vec<_>, Vec<_>) = tries.into_iter().partition(|it| it.name.contains(text));
+    if wanted.is_empty() {
+        let names: Vec<String> = others.into_iter().map(|it| format!("\n  {}", it.name)).collect();
+        return Err(CliError::Usage {
+            problem: format!("no try has `{text}` in its name"),
+            hint: format!("name a part of one of these:{}", names.concat()),
+        });
+    }
+    Ok(wanted)
+}
+
 fn heading() -> String {
     SHOWN.map(|predicate| format!("{:12}", predicate.as_str())).join("  ")
 }
@@ -109,32 +146,52 @@ fn heading() -> String {
 /// The verdicts of the table: liveness has no bound here.
 const SHOWN: [Predicate; 5] = [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR];
 
-/// A row of the table; the first that breaks a rule is kept.
+/// A row of the table; the first record that breaks a rule is kept.
 fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<(), CliError> {
-    let verdicts = judge(&seen.history);
-    let cells = SHOWN.map(|predicate| format!("{:12}", verdicts.get(predicate).as_str())).join("  ");
+    let judged: Vec<(History, Verdicts)> =
+        seen.histories.into_iter().map(|it| (it.clone(), judge(&it))).collect();
+    let worst = |predicate| {
+        judged.iter().map(|(_, verdicts)| verdicts.get(predicate)).max_by_key(|verdict| badness(verdict))
+    };
+    let cell = |predicate| format!("{:12}", worst(predicate).map_or("", Verdict::as_str));
+    let cells = SHOWN.map(cell).join("  ");
     let how = match seen.ended {
-        Ended::Itself { is_success: true } => String::new(),
-        Ended::Itself { is_success: false } => ", and the command failed".to_owned(),
-        Ended::TooLate => ", then it was killed".to_owned(),
+        Ended::Itself { is_success: true } => "",
+        Ended::Itself { is_success: false } => ", and the command failed",
+        Ended::TooLate => ", then it was killed",
     };
     output::print(&format!("{name:width$}  {cells}  {:.1}{how}\n", seen.time.as_secs_f64()))?;
-    let doubt = verdicts.get(Predicate::P1).doubt();
-    if let Some(doubt) = doubt {
-        driven.is_decided = false;
-        output::print(&format!("    {doubt}\n"))?;
+    let complaint = seen.complaint.filter(|_| !how.is_empty());
+    let doubt = worst(Predicate::P1).and_then(Verdict::doubt);
+    driven.is_decided &= doubt.is_none();
+    for line in complaint.as_deref().into_iter().chain(doubt) {
+        output::print(&format!("    {line}\n"))?;
     }
-    let is_violated = SHOWN.iter().any(|predicate| !verdicts.get(*predicate).evidence().is_empty());
-    if is_violated && driven.breaks.is_none() {
-        driven.breaks = Some((seen, verdicts));
+    if driven.breaks.is_none() {
+        let breaks = |(_, verdicts): &(History, Verdicts)| {
+            SHOWN.iter().any(|predicate| !verdicts.get(*predicate).evidence().is_empty())
+        };
+        driven.breaks = judged.into_iter().find(breaks);
     }
     Ok(())
+}
+
+/// Of the records of one command, the worst verdict counts.
+fn badness(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Violated(_) => 2,
+        Verdict::Inconclusive(_) | Verdict::NotSeen(_) => 1,
+        Verdict::Holds => 0,
+    }
 }
 
 /// Refuses a command that shows nothing in calm: no try would show more.
 fn check_calm(calm: &Seen) -> Result<(), CliError> {
     let refused = |problem: String, hint: &str| Err(CliError::Usage { problem, hint: hint.to_owned() });
-    let granted = |event: &doublehold_history::Event| matches!(event.what, EventKind::Granted { .. });
+    let is_granted = |history: &History| {
+        history.events().iter().any(|event| matches!(event.what, EventKind::Granted { .. }))
+    };
+    let nobody_told = calm.histories.iter().all(|history| history.header().clients.is_empty());
     match calm.ended {
         Ended::TooLate => refused(
             format!("the command did not end in {} in calm", exact_duration(calm.time)),
@@ -144,11 +201,11 @@ fn check_calm(calm: &Seen) -> Result<(), CliError> {
             "the command failed in calm".to_owned(),
             "run it against `doublehold serve --faults` first",
         ),
-        Ended::Itself { is_success: true } if calm.history.header().clients.is_empty() => refused(
+        Ended::Itself { is_success: true } if nobody_told => refused(
             "the command told nothing of its lock".to_owned(),
             "let each client send `DOUBLEHOLD ASKS c1` before it asks, GRANTED, and RELEASES, to DOUBLEHOLD_CONTROL_PORT",
         ),
-        Ended::Itself { .. } if !calm.history.events().iter().any(granted) => refused(
+        Ended::Itself { .. } if !calm.histories.iter().any(is_granted) => refused(
             "nobody was granted the lock in calm".to_owned(),
             "let the command fail where a lock cannot be had, and look why",
         ),

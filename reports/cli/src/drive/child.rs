@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
+use tokio::io::AsyncBufReadExt;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -83,8 +84,8 @@ pub(crate) enum Ended {
     TooLate,
 }
 
-/// Runs a command with these variables to its end, or for so long. What it prints is dropped; what it complains of goes
-/// to `stderr`.
+/// Runs a command with these variables to its end, or for so long. What it prints is dropped. What it complains of goes
+/// to `stderr`: of a pipe, the last line is returned.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -93,21 +94,37 @@ pub(crate) async fn run(
     variables: &[(&str, String)],
     at_most: Duration,
     stderr: Stdio,
-) -> io::Result<Ended> {
+) -> io::Result<(Ended, Option<String>)> {
     let mut keeper = tokio::process::Command::new(std::env::current_exe()?);
     keeper.arg(KEEPER).arg("--").args(command).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(stderr);
     keeper.envs(variables.iter().map(|(name, value)| (name, value)));
     let mut keeper = keeper.spawn()?;
     // Waiting for a child would close it.
     let pipe = keeper.stdin.take();
-    match tokio::time::timeout(at_most, keeper.wait()).await {
-        Ok(status) => Ok(Ended::Itself { is_success: status?.success() }),
+    let complaints = keeper.stderr.take();
+    let complaint = tokio::spawn(async move { last_line(complaints?).await });
+    let ended = match tokio::time::timeout(at_most, keeper.wait()).await {
+        Ok(status) => Ended::Itself { is_success: status?.success() },
         Err(_too_late) => {
             drop(pipe);
             keeper.wait().await?;
-            Ok(Ended::TooLate)
+            Ended::TooLate
         }
+    };
+    Ok((ended, complaint.await.unwrap_or_default()))
+}
+
+/// The last line that says something, until all who write have ended.
+async fn last_line(complaints: tokio::process::ChildStderr) -> Option<String> {
+    let mut complaints = tokio::io::BufReader::new(complaints);
+    let mut last = None;
+    let mut line = Vec::new();
+    while complaints.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
+        let text = doublehold_text::clean(String::from_utf8_lossy(&line).trim());
+        last = if text.is_empty() { last } else { Some(text) };
+        line.clear();
     }
+    last
 }
 
 /// The keeper's name among commands.

@@ -23,14 +23,16 @@ pub(crate) struct Stage {
     control: Arc<Control>,
     variables: Vec<(&'static str, String)>,
     command: Vec<OsString>,
-    at_most: Duration,
 }
 
 /// What a run came to.
 pub(crate) struct Seen {
-    pub(crate) history: History,
+    /// One for each RESET of the command, and at least one.
+    pub(crate) histories: Vec<History>,
     pub(crate) requests: Vec<Request>,
     pub(crate) ended: Ended,
+    /// The last line that the command complained, if it was to be kept.
+    pub(crate) complaint: Option<String>,
     pub(crate) time: Duration,
 }
 
@@ -39,11 +41,7 @@ impl Stage {
     ///
     /// # Errors
     /// When a port is taken, or the system has no room for servers.
-    pub(crate) async fn set_up(
-        options: Options,
-        command: Vec<OsString>,
-        at_most: Duration,
-    ) -> Result<Stage, CliError> {
+    pub(crate) async fn set_up(options: Options, command: Vec<OsString>) -> Result<Stage, CliError> {
         let variables = variables(&options.layout);
         let (tell, told) = oneshot::channel();
         let serving = serve(options, Signals::never(), move |control| {
@@ -52,7 +50,7 @@ impl Stage {
         });
         let serving = tokio::spawn(serving);
         match told.await {
-            Ok(Some(control)) => Ok(Stage { control, variables, command, at_most }),
+            Ok(Some(control)) => Ok(Stage { control, variables, command }),
             _ => match serving.await {
                 Ok(Err(problem)) => Err(problem.into()),
                 _ => Err(CliError::Runtime(std::io::Error::other("the servers have ended"))),
@@ -65,23 +63,24 @@ impl Stage {
         self.control.node_names()
     }
 
-    /// Runs the command once, under a try if there is one.
-    pub(crate) async fn run(&self, tried: Option<&Try>) -> Result<Seen, CliError> {
+    /// Runs the command once, under a try if there is one, for so long at most. The try strikes anew after each RESET of
+    /// the command.
+    pub(crate) async fn run(&self, tried: Option<&Try>, at_most: Duration) -> Result<Seen, CliError> {
         let failed = |problem: String| CliError::Runtime(std::io::Error::other(problem));
-        self.control.reset().await.map_err(failed)?;
+        self.control.strike_always(tried.map(|tried| tried.words.clone()).unwrap_or_default());
+        self.control.reset(None).await.map_err(failed)?;
+        self.control.forget_ended();
         self.control.requests.begin();
-        for word in tried.iter().flat_map(|tried| &tried.words) {
-            crate::serve::words::type_word(&self.control, word).await.map_err(failed)?;
-        }
         let began = Instant::now();
-        // Under a fault, complaints are what is expected.
-        let stderr = if tried.is_some() { Stdio::null() } else { Stdio::inherit() };
-        let ended = child::run(&self.command, &self.variables, self.at_most, stderr).await;
-        let ended = ended.map_err(CliError::Runtime)?;
+        // Under a fault, complaints are what is expected: one is enough.
+        let stderr = if tried.is_some() { Stdio::piped() } else { Stdio::inherit() };
+        let ended = child::run(&self.command, &self.variables, at_most, stderr).await;
+        let (ended, complaint) = ended.map_err(CliError::Runtime)?;
         Ok(Seen {
-            history: self.control.history(),
+            histories: self.control.records(self.control.missing()),
             requests: self.control.requests.take(),
             ended,
+            complaint,
             time: began.elapsed(),
         })
     }

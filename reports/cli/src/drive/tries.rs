@@ -14,9 +14,6 @@ const LEASE: Duration = Duration::from_secs(10);
 /// How much later a late request arrives: beyond what clients wait for, and within most leases.
 const LATE: Duration = Duration::from_secs(3);
 
-/// How long a node is down that forgets.
-const DOWN: Duration = Duration::from_millis(100);
-
 /// Commands that say nothing of a lock: drivers send them as they connect.
 const OF_DRIVERS: [&str; 13] = [
     "AUTH",
@@ -43,7 +40,8 @@ pub(crate) struct Try {
 
 /// What was seen in calm.
 pub(crate) struct Calm<'a> {
-    pub(crate) history: &'a History,
+    /// One for each RESET of the command, and at least one.
+    pub(crate) histories: &'a [History],
     /// In the order in which they arrived.
     pub(crate) requests: &'a [Request],
     /// The names of the nodes.
@@ -54,7 +52,7 @@ impl Calm<'_> {
     /// All tries: of nodes first, then of the requests of each client.
     pub(crate) fn tries(&self) -> Vec<Try> {
         let mut tries = self.of_nodes();
-        for client in &self.history.header().clients {
+        for client in self.clients() {
             for command in self.commands_of(client) {
                 tries.extend(self.of_request(client, &command));
             }
@@ -62,9 +60,17 @@ impl Calm<'_> {
         tries
     }
 
+    /// Everybody who told anything, in the order in which they began.
+    fn clients(&self) -> Vec<&str> {
+        let mut known = BTreeSet::new();
+        let all = self.histories.iter().flat_map(|history| &history.header().clients);
+        all.map(String::as_str).filter(|client| known.insert(*client)).collect()
+    }
+
     /// The longest lease that any client told.
     fn lease(&self) -> Duration {
-        let leases = self.history.events().iter().filter_map(|event| match &event.what {
+        let events = self.histories.iter().flat_map(History::events);
+        let leases = events.filter_map(|event| match &event.what {
             EventKind::Granted { deadline: Some(deadline), .. } => {
                 Some(u64::try_from(deadline.reading_ns).ok()?.saturating_sub(event.at.0))
             }
@@ -86,7 +92,6 @@ impl Calm<'_> {
         let lease = self.lease();
         let (down, back) = absent_until_a_grant(absent);
         let at = "AT *'s grant DO";
-        let later = format!("AT {}ms after *'s grant DO", DOWN.as_millis());
         let ms = lease.as_millis();
         let tried = |what: String, words: &[String]| Try {
             name: format!("{what} at the first grant{}", in_words(absent)),
@@ -97,10 +102,8 @@ impl Calm<'_> {
                 format!("{node}'s clock jumps by {}", exact_duration(lease)),
                 &[format!("{at} CLOCK {node} {ms}")],
             ),
-            tried(
-                format!("{node} forgets"),
-                &[format!("{at} CRASH {node}"), format!("{later} RESTART {node}")],
-            ),
+            // As a restart without persistence does, which clients would notice by their connections, too.
+            tried(format!("{node} forgets"), &[format!("{at} FLUSH {node}")]),
             tried(
                 format!("{node} stops for {}", exact_duration(lease)),
                 &[format!("{at} PAUSE {node} {ms}")],
@@ -109,8 +112,9 @@ impl Calm<'_> {
     }
 
     /// How long a client held the lock at most, in whole milliseconds.
-    fn longest_hold(&self) -> Duration {
-        let held = claims(self.history).into_iter().map(|claim| claim.span.to.since(claim.span.from));
+    pub(crate) fn longest_hold(&self) -> Duration {
+        let claims = self.histories.iter().flat_map(claims);
+        let held = claims.map(|claim| claim.span.to.since(claim.span.from));
         held.max().map_or(LATE, |ns| Duration::from_millis(ns / 1_000_000))
     }
 
@@ -185,9 +189,9 @@ mod tests {
     }
 
     fn words(nodes: &[&str], requests: &[Request]) -> Vec<String> {
-        let history = History::new(Header::new("calm", 0, &["c1", "c2"], &["lock"]));
+        let histories = [History::new(Header::new("calm", 0, &["c1", "c2"], &["lock"]))];
         let nodes = names(nodes);
-        let calm = Calm { history: &history, requests, nodes: &nodes };
+        let calm = Calm { histories: &histories, requests, nodes: &nodes };
         calm.tries().into_iter().map(|it| it.words.join("; ")).collect()
     }
 
@@ -195,11 +199,7 @@ mod tests {
     fn one_node_is_the_one_that_decides() {
         assert_eq!(
             words(&["A"], &[]),
-            [
-                "AT *'s grant DO CLOCK A 10000",
-                "AT *'s grant DO CRASH A; AT 100ms after *'s grant DO RESTART A",
-                "AT *'s grant DO PAUSE A 10000",
-            ]
+            ["AT *'s grant DO CLOCK A 10000", "AT *'s grant DO FLUSH A", "AT *'s grant DO PAUSE A 10000",]
         );
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Control {
     scenario: Option<Arc<Scenario>>,
     /// Records that a RESET has ended.
     ended: Mutex<Vec<History>>,
+    /// Words that each RESET strikes anew.
+    always: Mutex<Vec<String>>,
 }
 
 /// The orders that each host's thread is to obey.
@@ -64,6 +66,7 @@ impl Control {
             layout: layout.clone(),
             scenario,
             ended: Mutex::default(),
+            always: Mutex::default(),
         };
         (Arc::new(control), orders)
     }
@@ -128,31 +131,49 @@ impl Control {
         self.hosts.iter().for_each(|host| host.recover());
     }
 
-    /// Brings everything back to how it was at first: faults, roles, data, and the record.
-    pub(crate) async fn reset(self: &Arc<Self>) -> Result<(), String> {
+    /// Brings everything back to how it was at first: faults, roles, data, and the record, which gets this name.
+    pub(crate) async fn reset(self: &Arc<Self>, name: Option<String>) -> Result<(), String> {
         let ended = self.history();
         self.recover();
-        for host in &self.hosts {
+        for host in self.hosts.iter().filter(|host| host.is_up() && !host.is_node()) {
+            // A Sentinel goes on with whom it knows, and would fail over to them: only a new one knows the first master.
+            host.order(ToDo::Crash).await?;
+        }
+        let (nodes, sentinels): (Vec<_>, Vec<_>) = self.hosts.iter().partition(|host| host.is_node());
+        for host in &nodes {
             if !host.is_up() {
                 host.order(ToDo::Restart).await?;
             }
         }
-        for (host, commands) in self.hosts.iter().zip(self.layout.first_roles()) {
-            if host.is_node() {
-                host.order(type_in(&commands)).await?;
-            }
+        for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
+            host.order(type_in(&commands)).await?;
+        }
+        for host in sentinels {
+            host.order(ToDo::BeginAnew).await?;
         }
         if !self.record.is_empty() {
             self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
         }
-        self.record.begin_anew();
-        self.begin();
-        Ok(())
+        self.record.begin_anew(name);
+        self.begin().await
+    }
+
+    /// Strikes these words now and after each RESET, beside the scenario's faults.
+    pub(crate) fn strike_always(&self, words: Vec<String>) {
+        *self.always.lock().unwrap_or_else(PoisonError::into_inner) = words;
     }
 
     /// Begins the scenario, if there is one: its clocks are as wrong as it says, and its faults wait.
-    pub(super) fn begin(self: &Arc<Self>) {
-        let Some(scenario) = &self.scenario else { return };
+    ///
+    /// # Errors
+    /// What is wrong with words that are struck always.
+    pub(super) async fn begin(self: &Arc<Self>) -> Result<(), String> {
+        let always = self.always.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for line in always {
+            // A RESET among them would begin here again.
+            Box::pin(words::type_word(self, &line)).await?;
+        }
+        let Some(scenario) = &self.scenario else { return Ok(()) };
         for word in scenario::first_clocks(scenario, self) {
             // They take no time.
             let _ = words::strike(self, word);
@@ -161,11 +182,12 @@ impl Control {
         for timed in scenario::faults(scenario, self).unwrap_or_default() {
             self.arm(timed);
         }
+        Ok(())
     }
 
     /// Every record, in the order in which they began. The last one is there even if nobody told anything; `missing`
     /// are the faults for which it waited in vain.
-    pub(super) fn records(&self, missing: Vec<String>) -> Vec<History> {
+    pub(crate) fn records(&self, missing: Vec<String>) -> Vec<History> {
         let mut records = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if records.is_empty() || !self.record.is_empty() {
             records.push(self.history_with(missing));
@@ -173,15 +195,29 @@ impl Control {
         records
     }
 
+    /// Forgets the records that a RESET has ended.
+    pub(crate) fn forget_ended(&self) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// The history so far. What waits in vain for its request is a doubt.
     pub(crate) fn history(&self) -> History {
-        self.history_with(self.ledger.missing())
+        self.history_with(self.missing())
+    }
+
+    /// The faults that nothing has come of, each as a sentence.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let is_host = |name: &String| self.hosts.iter().any(|host| host.name == *name);
+        let strangers = self.links.never_seen().into_iter().filter(|name| !is_host(name));
+        let cut = strangers.map(|name| format!("a link of {name} was cut, and no connection has that name"));
+        self.ledger.missing().into_iter().chain(cut).collect()
     }
 
     fn history_with(&self, missing: Vec<String>) -> History {
         let nodes = self.node_names();
         let name = format!("served: {}", self.layout);
         let name = self.scenario.as_ref().map_or(name, |scenario| format!("served: {}", scenario.name));
+        let name = self.record.name().unwrap_or(name);
         let bounds = self.scenario.as_deref().map(scenario::bounds).unwrap_or_default();
         let header = Header { nodes, bounds, ..Header::new(&name, 0, &[], &[]) };
         self.record.history(header, missing)

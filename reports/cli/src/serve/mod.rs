@@ -86,7 +86,8 @@ pub(crate) async fn serve(
         .map(|((port, duty), listener)| server::start(&options, port, duty, listener, places.next()))
         .collect::<Result<_, _>>()?;
     if let Some(control) = &control {
-        control.begin();
+        // Only a scenario strikes here, and it has been checked.
+        let _ = control.begin().await;
     }
     ready(control.as_ref());
     let (stops, ends): (Vec<_>, Vec<_>) = servers.into_iter().map(|server| (server.stop, server.end)).unzip();
@@ -111,7 +112,7 @@ pub(crate) async fn serve(
     }
     let mut missing = Vec::new();
     if let Some(control) = &control {
-        missing = control.ledger.missing();
+        missing = control.missing();
         // What is held back is let go, so that it is answered.
         control.recover();
     }

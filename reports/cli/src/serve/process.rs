@@ -32,17 +32,14 @@ pub(super) enum Server {
 
 impl Server {
     async fn serve(self, machine: &ServedMachine, stream: TcpStream, address: String, place: Option<&Place>) {
-        let peer = place.map(|place| place.control.links.next_connection()).unwrap_or_default();
+        let mut connection = Connection::new(place);
+        let peer = connection.peer;
         let stream = machine.accept(stream, peer);
         match self {
             Server::Node(node) => node.serve(stream, peer, address).await,
             Server::Sentinel(sentinel) => sentinel.serve(stream, peer, address).await,
         }
-        if let Some(Place { control, .. }) = place
-            && let Some(client) = control.links.end(peer)
-        {
-            control.record.note_gone(&client);
-        }
+        connection.has_ended = true;
     }
 
     async fn closed(&self) {
@@ -56,6 +53,33 @@ impl Server {
         match self {
             Server::Node(node) => node.drain(),
             Server::Sentinel(sentinel) => sentinel.drain(),
+        }
+    }
+}
+
+/// A connection while it is served. The task that serves it may be aborted, as in a crash: then it ends as well, and
+/// its client has not left.
+struct Connection<'a> {
+    peer: Peer,
+    place: Option<&'a Place>,
+    /// By itself: its client has closed it, mostly.
+    has_ended: bool,
+}
+
+impl Connection<'_> {
+    fn new(place: Option<&Place>) -> Connection<'_> {
+        let peer = place.map(|place| place.control.links.next_connection()).unwrap_or_default();
+        Connection { peer, place, has_ended: false }
+    }
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        let Some(Place { control, .. }) = self.place else { return };
+        if let Some(client) = control.links.end(self.peer)
+            && self.has_ended
+        {
+            control.record.note_gone(&client);
         }
     }
 }
@@ -186,7 +210,9 @@ pub(super) async fn run(
 /// The next process, once it was told to begin and could.
 async fn started_again(boot: &Boot, orders: &mut Orders) -> Process {
     while let Some(Order { what, done }) = orders.recv().await {
-        if what != ToDo::Restart {
+        if what == ToDo::BeginAnew {
+            boot.forget();
+        } else if what != ToDo::Restart {
             let _ = done.send(Err("it is down: `DOUBLEHOLD RESTART` it first".to_owned()));
             continue;
         }

@@ -68,6 +68,9 @@ impl Front for Control {
             return Received::Execute;
         };
         control.record.note_fault(sentence(blow, client.as_deref(), host, request), host.node);
+        if blow == Blow::Drop {
+            control.links.note_struck(from);
+        }
         befall(blow, struck, host, (from, request))
     }
 }

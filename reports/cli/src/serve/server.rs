@@ -110,6 +110,11 @@ impl Boot {
         }
     }
 
+    /// Forgets what a Sentinel has saved. A node's data is flushed where that has to be.
+    pub(super) fn forget(&self) {
+        SentinelProcess::forget(&self.machine);
+    }
+
     fn boot_node(&self, replica_of: Option<(String, u16)>) -> Result<Server, ServeError> {
         let Options { limits, remote_masters, config_dir, persistence, version, scenario, .. } =
             self.options.clone();

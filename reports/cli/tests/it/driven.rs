@@ -25,6 +25,47 @@ fn a_command_that_shows_nothing_is_refused_with_the_way_out() {
     }
 }
 
+/// Drives two clients in turn, after a first line of bash.
+fn drive_in_turn(first: &str, options: &[&str]) -> std::process::Command {
+    let mut driven = drive(&[options, &["--", "bash", "-c", include_str!("in_turn.sh")]].concat());
+    driven.env("FIRST", first);
+    driven
+}
+
+#[test]
+fn a_try_that_breaks_the_lock_is_shown_with_its_words_and_its_picture() {
+    for first in ["", "tell RESET", "tell RESET; tell RESET mine"] {
+        let table = drive_in_turn(first, &["--only", "first grant"]).ends(1).stdout;
+        let row = |name: &str| table.lines().find(|line| line.starts_with(name)).expect("a row").to_owned();
+        assert!(row("calm").contains("holds"), "{table}");
+        for name in ["A's clock jumps by 2 s at the first grant", "A forgets at the first grant"] {
+            assert!(row(name).contains("violated"), "{first}: {table}");
+        }
+        assert!(table.contains("    DOUBLEHOLD AT *'s grant DO CLOCK A 2000\n"), "{table}");
+        assert!(table.contains("c1 and c2 both held \"lock\""), "{table}");
+    }
+}
+
+#[test]
+fn what_struck_and_is_not_over_shows_nothing() {
+    let table = drive_in_turn("", &["--only", "is sent again"]).ends(3).stdout;
+    assert!(table.contains("`REPEAT c1 A 3000 DEL` has struck and is not over"), "{table}");
+}
+
+#[test]
+fn a_command_that_breaks_the_lock_in_calm_is_not_tried() {
+    let table = drive_in_turn("tell AT the 1st SET executed for c1 DO FLUSH A", &[]).ends(1).stdout;
+    assert!(table.contains("This needs no fault"), "{table}");
+    assert!(!table.contains("A forgets"), "{table}");
+}
+
+#[test]
+fn a_text_that_no_try_has_is_refused_with_those_that_there_are() {
+    let refused = drive_in_turn("", &["--only", "quark"]).ends(2);
+    let said = "hint: name a part of one of these:\n  A's clock jumps by 2 s at the first grant\n";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+}
+
 /// Whether a process with these words in its command line runs.
 fn runs(words: &str) -> bool {
     command("pgrep").args(["-f", words]).answer().status == Some(0)

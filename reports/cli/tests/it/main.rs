@@ -29,6 +29,7 @@ mod readme;
 mod refused;
 mod report;
 mod serve;
+mod serve_doubts;
 mod serve_faults;
 mod serve_record;
 mod serve_scenario;

@@ -108,7 +108,7 @@ impl Client {
     }
 
     /// Sends what the node takes.
-    fn flood(&mut self, bytes: &[u8]) {
+    pub(crate) fn flood(&mut self, bytes: &[u8]) {
         // Whether it took it shows in what it does next.
         let _ = self.0.get_mut().write_all(bytes);
     }

@@ -230,14 +230,13 @@ fn what_cannot_be_true_is_refused_with_the_way_out() {
         &mut control,
         &["ASKS c1 orders", "REFUSED c1 LOCK stock", "GRANTED c1", "ASKS c1 stock", "GRANTED c1"],
     );
-    refused(
-        &mut control,
-        "RELEASES c1",
-        "c1 might mean `orders` and `stock`: say which by `LOCK NAME` at the end",
-    );
+    refused(&mut control, "RELEASES c1", "c1 might mean `orders` and `stock`: name the lock at the end");
     refused(&mut control, "RELEASED c1", "c1 has not told that it gives the lock back");
-    tell(&mut control, &["RELEASES c1 LOCK stock", "RELEASED c1 NOT-OWNER", "LOST c1"]);
-    refused(&mut control, "LOST c1", "c1 holds nothing");
+    tell(&mut control, &["RELEASES c1 stock", "RELEASED c1 NOT-OWNER"]);
+    refused(&mut control, "LOST c1 stock", "c1 holds nothing for `stock`");
+    refused(&mut control, "ASKS c1 orders", "c1 holds `orders`: first `RELEASES c1` or `LOST c1`");
+    // Whoever cleans up after a loss, or hears of it twice, has told it already.
+    tell(&mut control, &["LOST c1", "LOST c1", "RELEASES c1 LOCK orders", "RELEASED c1", "ASKS c1 orders"]);
 }
 
 #[test]

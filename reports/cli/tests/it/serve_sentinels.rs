@@ -77,6 +77,23 @@ fn sentinels_move_their_clients_from_a_master_that_is_shut_down_to_a_replica() {
 }
 
 #[test]
+fn a_reset_brings_the_first_master_back_for_sentinels_too() {
+    let port = free_ports(NODES + SENTINELS + 1);
+    let server = start_at(port, &["--faults", "--down-after", "1s"]);
+    let mut control = server.client(NODES + SENTINELS);
+    for _ in 0..2 {
+        assert_eq!(control.say("DOUBLEHOLD CRASH A"), "OK");
+        awaited("another master", || (told_master(&mut sentinel(&server, 0)) != port).then_some(()));
+        assert_eq!(control.say("DOUBLEHOLD RESET"), "OK");
+        for index in 0..SENTINELS {
+            assert_eq!(told_master(&mut sentinel(&server, index)), port);
+        }
+        assert_eq!(server.client(0).say("SET k v"), "OK");
+        awaited("the key on a replica", || (server.client(1).say("GET k") == "v").then_some(()));
+    }
+}
+
+#[test]
 fn sentinels_go_on_with_what_they_knew_if_they_have_a_folder() {
     let folder = Folder::new();
     let options = ["--config-dir", &folder.path("conf")];

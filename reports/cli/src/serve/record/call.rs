@@ -38,19 +38,34 @@ pub(super) struct Calls {
     leases: BTreeMap<CallId, (ClientId, Vec<Option<Lease>>)>,
     last: BTreeMap<ClientId, Call>,
     last_granted: BTreeMap<ClientId, Call>,
+    /// Those of which their clients know that they have the lock no more, until they ask for it again.
+    lost: Vec<Call>,
+}
+
+/// Why a client cannot ask for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It has asked, and nobody has told what came of it.
+    Asked,
+    /// It holds it.
+    Held,
 }
 
 impl Calls {
     /// A new call.
     ///
     /// # Errors
-    /// The call of this client for this lock of which nobody has told what came of it.
-    pub(super) fn ask(&mut self, client: ClientId, lock: LockId) -> Result<CallId, Call> {
-        if let Some(pending) = self.asked_by(client).find(|call| call.lock == lock) {
-            return Err(pending);
+    /// When its last call for this lock is not over.
+    pub(super) fn ask(&mut self, client: ClientId, lock: LockId) -> Result<CallId, Before> {
+        if self.asked_by(client).any(|call| call.lock == lock) {
+            return Err(Before::Asked);
+        }
+        if self.held_by(client).any(|call| call.lock == lock) {
+            return Err(Before::Held);
         }
         // Whoever asks again has its answer to the release before.
         self.open.retain(|_, call| (call.client, call.lock, call.stage) != (client, lock, Stage::Released));
+        self.lost.retain(|call| (call.client, call.lock) != (client, lock));
         self.count += 1;
         let call = Call { id: CallId(self.count), client, lock, stage: Stage::Asked };
         self.open.insert(call.id, call);
@@ -79,12 +94,25 @@ impl Calls {
         self.open.remove(&id);
     }
 
+    pub(super) fn lose(&mut self, id: CallId) {
+        self.lost.extend(self.open.remove(&id));
+    }
+
+    pub(super) fn lost_by(&self, client: ClientId) -> impl Iterator<Item = Call> {
+        self.lost.iter().filter(move |call| call.client == client).copied()
+    }
+
     pub(super) fn die(&mut self, client: ClientId) {
         self.open.retain(|_, call| call.client != client);
     }
 
     pub(super) fn asked_by(&self, client: ClientId) -> impl Iterator<Item = Call> + use<> {
         self.at_stage(client, Stage::Asked)
+    }
+
+    /// Whether nobody has told yet what came of a call.
+    pub(super) fn is_asked(&self, id: CallId) -> bool {
+        self.open.get(&id).is_some_and(|call| call.stage == Stage::Asked)
     }
 
     pub(super) fn held_by(&self, client: ClientId) -> impl Iterator<Item = Call> + use<> {

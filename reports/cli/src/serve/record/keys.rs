@@ -13,16 +13,18 @@ use super::call::{Call, Calls};
 
 /// On whose behalf a node changed a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Changer {
+pub(super) enum Changer<'a> {
     /// A client's that has told of a lock.
     Client(ClientId),
-    /// A connection's that nobody has named, or a client's that has told nothing.
-    Somebody,
+    /// That of a client of this name, which has told nothing.
+    Silent(&'a str),
+    /// A connection's that nobody has named.
+    Nameless,
     /// Its master's, its file's or its own.
     Node,
 }
 
-impl Changer {
+impl Changer<'_> {
     fn is_another_than(self, client: ClientId) -> bool {
         matches!(self, Changer::Client(it) if it != client)
     }
@@ -56,7 +58,7 @@ impl Keys {
         &mut self,
         calls: &Calls,
         node: NodeId,
-        changer: Changer,
+        changer: Changer<'_>,
         change: &KeyChange<'_>,
     ) -> Vec<EventKind> {
         let place = (node, change.database, change.key.to_vec());
@@ -92,18 +94,22 @@ impl Keys {
     }
 
     /// The call whose token this is, if it is one's.
-    fn setter(&self, calls: &Calls, changer: Changer, token: &[u8]) -> Option<Holding> {
+    fn setter(&self, calls: &Calls, changer: Changer<'_>, token: &[u8]) -> Option<Holding> {
         if self.shared.contains(token) {
             return None;
         }
         match changer {
             Changer::Client(client) => {
                 let asked = calls.asked_by(client).collect::<Vec<_>>();
-                let [call] = asked.as_slice() else { return None };
-                Some(Holding { grant: call.id, lock: call.lock, client })
+                // Past the grant, a node that was slow or cut off gets the same key.
+                let late = || self.tokens.get(token).filter(|it| it.client == client).cloned();
+                match asked.as_slice() {
+                    [call] => Some(Holding { grant: call.id, lock: call.lock, client }),
+                    _ => late(),
+                }
             }
             Changer::Node => self.tokens.get(token).cloned(),
-            Changer::Somebody => None,
+            Changer::Silent(_) | Changer::Nameless => None,
         }
     }
 
@@ -113,13 +119,17 @@ impl Keys {
         place: Place,
         held: Option<Holding>,
         set_by: Option<Holding>,
-        changer: Changer,
+        changer: Changer<'_>,
         token: &[u8],
     ) -> Vec<EventKind> {
         let node = place.0;
         let mut events = Vec::new();
         if let Some(held) = &held {
-            events.extend(touched(calls, node, changer, held, KeyOp::Extend));
+            // What an acquire call writes over another's key is a double hold, and no extension.
+            let acquires = set_by.as_ref().is_some_and(|it| calls.is_asked(it.grant));
+            if !acquires {
+                events.extend(touched(calls, node, changer, held, KeyOp::Extend));
+            }
             let Holding { grant, lock, .. } = *held;
             events.push(EventKind::KeyGone { node, lock, grant, how: KeyEnd::Overwritten });
             self.held.remove(&place);
@@ -158,17 +168,22 @@ impl Keys {
 }
 
 /// A command has changed a key that holds a token: by which call?
-fn touched(calls: &Calls, node: NodeId, changer: Changer, held: &Holding, op: KeyOp) -> Option<EventKind> {
-    let unattributed =
-        |why: &str| EventKind::Unattributed { node: Some(node), lock: held.lock, why: why.to_owned() };
+fn touched(
+    calls: &Calls,
+    node: NodeId,
+    changer: Changer<'_>,
+    held: &Holding,
+    op: KeyOp,
+) -> Option<EventKind> {
+    let unattributed = |why: &str| {
+        let why = format!("{why} changed a lock's key: {}", way_out(changer));
+        EventKind::Unattributed { node: Some(node), lock: held.lock, why }
+    };
     let client = match changer {
         Changer::Client(client) => client,
         Changer::Node => return None,
-        Changer::Somebody => {
-            return Some(unattributed(
-                "a connection without a name changed a lock's key: name it by CLIENT SETNAME or `DOUBLEHOLD IAM`",
-            ));
-        }
+        Changer::Silent(name) => return Some(unattributed(&format!("{name}, which has told nothing,"))),
+        Changer::Nameless => return Some(unattributed("a connection without a name")),
     };
     let candidates = calls.of_command(client);
     let of_lock: Vec<Call> = candidates.iter().filter(|call| call.lock == held.lock).copied().collect();
@@ -176,10 +191,17 @@ fn touched(calls: &Calls, node: NodeId, changer: Changer, held: &Holding, op: Ke
         ([call], _) | (_, [call]) => {
             EventKind::KeyTouched { client, node, lock: held.lock, by: call.id, held: held.grant, op }
         }
-        _ => unattributed(
-            "a client with several calls under way changed a lock's key: give each a client of its own",
-        ),
+        _ => unattributed("a client with several calls under way"),
     })
+}
+
+/// How a key's change can be given to a call.
+fn way_out(changer: Changer<'_>) -> String {
+    match changer {
+        Changer::Silent(name) => format!("tell `DOUBLEHOLD ASKS {name}` before it asks for the lock"),
+        Changer::Nameless => "name it by CLIENT SETNAME or `DOUBLEHOLD IAM`".to_owned(),
+        Changer::Client(_) | Changer::Node => "give each a client of its own".to_owned(),
+    }
 }
 
 /// Whether a command writes a value, and does not only move an expiry.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use call::{Call, Calls};
+use call::{Before, Call, Calls};
 use data::Data;
 use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading,
@@ -40,6 +40,7 @@ pub(super) struct Record {
 
 #[derive(Default)]
 struct Book {
+    name: Option<String>,
     /// When it began, after the first record.
     from_ns: u64,
     error_ns: u64,
@@ -147,10 +148,11 @@ impl Record {
         let Book { clients, calls, keys, .. } = &mut *book;
         let known = |name: &str| clients.iter().position(|known| known == name);
         let changer = match client {
-            Some(name) => match name.and_then(known).and_then(|place| u32::try_from(place).ok()) {
+            Some(Some(name)) => match known(name).and_then(|place| u32::try_from(place).ok()) {
                 Some(place) => Changer::Client(ClientId(place)),
-                None => Changer::Somebody,
+                None => Changer::Silent(name),
             },
+            Some(None) => Changer::Nameless,
             None => Changer::Node,
         };
         for event in keys.change(calls, node, changer, change) {
@@ -177,9 +179,14 @@ impl Record {
         }
     }
 
-    /// Begins a new record.
-    pub(super) fn begin_anew(&self) {
-        *self.book() = Book { from_ns: self.now_ns(), ..Book::default() };
+    /// Begins a new record, of a test of this name.
+    pub(super) fn begin_anew(&self, name: Option<String>) {
+        *self.book() = Book { name, from_ns: self.now_ns(), ..Book::default() };
+    }
+
+    /// The name of the test whose record it is, if it has one.
+    pub(super) fn name(&self) -> Option<String> {
+        self.book().name.clone()
     }
 
     /// Whether nobody told anything.
@@ -210,7 +217,10 @@ impl Book {
             Statement::Asks => {
                 place_of(&mut self.clients, client);
                 let lock = LockId(place_of(&mut self.locks, lock.unwrap_or(THE_LOCK)));
-                let call = self.calls.ask(id, lock).map_err(|_pending| self.still_asks(client, lock))?;
+                let call = self.calls.ask(id, lock).map_err(|before| match before {
+                    Before::Asked => self.still_asks(client, lock),
+                    Before::Held => self.still_holds(client, lock),
+                })?;
                 self.push(at, EventKind::AcquireStarted { client: id, call, lock });
             }
             Statement::Granted { lease, fence } => {
@@ -231,9 +241,10 @@ impl Book {
                 let deadline = lease.map(|lease| deadline(at, lease));
                 self.push(at, EventKind::Extended { client: id, grant, deadline });
             }
+            Statement::Lost | Statement::Releases | Statement::Released(_) if self.has_lost(id, lock) => {}
             Statement::Lost => {
                 let grant = self.the_call(client, id, lock, &told, Calls::held_by)?.id;
-                self.calls.end(grant);
+                self.calls.lose(grant);
                 self.push(at, EventKind::ExpiryNoticed { client: id, grant });
             }
             Statement::Releases => {
@@ -278,7 +289,7 @@ impl Book {
             several => {
                 let names: Vec<&str> = several.iter().map(|it| self.lock_name(it.lock)).collect();
                 let names = suggest::list(&names);
-                Err(format!("{client} might mean {names}: say which by `LOCK NAME` at the end"))
+                Err(format!("{client} might mean {names}: name the lock at the end"))
             }
         }
     }
@@ -300,6 +311,21 @@ impl Book {
             "{client} has asked for `{lock}` and told nothing since: first `GRANTED {client}` or `REFUSED {client}`. Two \
              threads that ask need two names"
         )
+    }
+
+    fn still_holds(&self, client: &str, lock: LockId) -> String {
+        let lock = self.lock_name(lock);
+        format!(
+            "{client} holds `{lock}`: first `RELEASES {client}` or `LOST {client}`. `RESET` begins another test, and two \
+             threads need two names"
+        )
+    }
+
+    /// Whether a client has told that a lock is lost, and holds none: it may clean up, or hear of it twice.
+    fn has_lost(&self, client: ClientId, lock: Option<&str>) -> bool {
+        let of_lock = |it: &Call| lock.is_none_or(|lock| self.lock_name(it.lock) == lock);
+        let mut has = self.calls.held_by(client).chain(self.calls.released_by(client));
+        self.calls.lost_by(client).any(|call| of_lock(&call)) && !has.any(|call| of_lock(&call))
     }
 
     fn misses(&self, client: &str, lock: Option<&str>, told: &Statement) -> String {
@@ -344,10 +370,12 @@ impl Book {
         for event in self.events_without_keys() {
             history.push(end, event);
         }
-        let gone = self.gone.iter().filter(|(client, _)| self.calls.held_by(**client).next().is_some());
-        for (&client, &at) in gone {
-            history.push(at, EventKind::Died { client });
-            if self.anybody_acts_after(at) {
+        for (&client, &at) in &self.gone {
+            let held: Vec<Call> = self.calls.held_by(client).collect();
+            for call in &held {
+                history.push(at, EventKind::Abandoned { client, grant: call.id });
+            }
+            if !held.is_empty() && self.anybody_acts_after(at) {
                 history.push(
                     end,
                     EventKind::Inconclusive { why: gone_without_a_word(self.client_name(client)) },
@@ -370,7 +398,7 @@ impl Book {
         self.events.iter().any(|(at, event)| *at > moment && acts(event))
     }
 
-    /// The grants for which nobody saw a key, where anybody saw any.
+    /// For each client, a lock of which nobody saw a key when it was granted, where anybody saw any.
     fn events_without_keys(&self) -> impl Iterator<Item = EventKind> {
         let unseen = self.events.iter().filter_map(|(_, event)| match event {
             EventKind::Granted { client, grant, lock, .. }
@@ -380,7 +408,7 @@ impl Book {
             }
             _ => None,
         });
-        unseen.map(|(client, lock)| {
+        unseen.collect::<BTreeMap<_, _>>().into_iter().map(|(client, lock)| {
             let client = self.client_name(client);
             let why = format!(
                 "{client} was granted `{}`, and no connection of that name set a string meanwhile: name its connections by \

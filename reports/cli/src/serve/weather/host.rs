@@ -23,6 +23,8 @@ pub(crate) enum ToDo {
     Crash,
     /// Begins again, with what its files hold.
     Restart,
+    /// Begins again, with nothing in its files.
+    BeginAnew,
     /// Executes requests, given as bytes, that come over a connection of their own. It counts as this peer's.
     Send { bytes: Vec<u8>, peer: Peer },
     /// Evicts all keys, or all that have a lifetime.

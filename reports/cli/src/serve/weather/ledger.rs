@@ -24,8 +24,18 @@ struct Entry {
     who: String,
     passed: Vec<String>,
     progress: Progress,
-    /// Whether nothing is missing if it never strikes.
-    is_optional: bool,
+    needs: Needs,
+}
+
+/// How far a fault has to come for a test to have shown something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nowhere.
+    Nothing,
+    /// It has to strike.
+    Strike,
+    /// It has to be over: what it has delayed has come.
+    End,
 }
 
 /// All faults that wait for something, or did.
@@ -53,9 +63,9 @@ impl Ledger {
     }
 
     /// A fault begins to wait.
-    pub(crate) fn enter(self: &Arc<Self>, typed: String, who: String, is_optional: bool) -> Ticket {
+    pub(crate) fn enter(self: &Arc<Self>, typed: String, who: String, needs: Needs) -> Ticket {
         let mut state = self.state();
-        state.entries.push(Entry { typed, who, passed: Vec::new(), progress: Progress::Waits, is_optional });
+        state.entries.push(Entry { typed, who, passed: Vec::new(), progress: Progress::Waits, needs });
         let place = state.entries.len() - 1;
         Ticket { ledger: Arc::clone(self), place, generation: state.generation }
     }
@@ -88,18 +98,22 @@ impl Ledger {
         state.entries.iter().filter(|entry| entry.progress == Progress::Waits).map(Entry::waits).collect()
     }
 
-    /// Those that have not struck, and had to.
+    /// Those that have not come as far as they have to.
     pub(crate) fn missing(&self) -> Vec<String> {
         let state = self.state();
-        let missing = |entry: &&Entry| entry.progress == Progress::Waits && !entry.is_optional;
-        state.entries.iter().filter(missing).map(Entry::waits).collect()
+        let missing = state.entries.iter().filter_map(|entry| match (entry.progress, entry.needs) {
+            (Progress::Waits, Needs::Strike | Needs::End) => Some(entry.waits()),
+            (Progress::Struck, Needs::End) => Some(format!("{}: `AWAIT OVER` waits for that", entry.lasts())),
+            _ => None,
+        });
+        missing.collect()
     }
 
     /// All that have struck and are not over.
     pub(crate) fn under_way(&self) -> Vec<String> {
         let state = self.state();
         let under_way = state.entries.iter().filter(|entry| entry.progress == Progress::Struck);
-        under_way.map(|entry| format!("`{}` has struck and is not over", entry.typed)).collect()
+        under_way.map(Entry::lasts).collect()
     }
 }
 
@@ -107,6 +121,10 @@ impl Entry {
     fn waits(&self) -> String {
         let passed = if self.passed.is_empty() { "nothing".to_owned() } else { self.passed.join(", ") };
         format!("`{}` has not struck: {} {passed} since", self.typed, self.who)
+    }
+
+    fn lasts(&self) -> String {
+        format!("`{}` has struck and is not over", self.typed)
     }
 }
 

@@ -33,6 +33,10 @@ struct State {
     own: BTreeSet<SocketAddr>,
     cut: BTreeSet<Way>,
     slow: BTreeMap<Way, Duration>,
+    /// All names that connections had.
+    known: BTreeSet<Arc<str>>,
+    /// The ends of all cuts since the last recovery.
+    cut_off: BTreeSet<String>,
 }
 
 /// A connection that a host accepted.
@@ -43,6 +47,8 @@ struct Accepted {
     gates: Gates,
     /// The request that comes next has been delayed already.
     is_delayed: bool,
+    /// A fault ends it: its client has not left.
+    is_struck: bool,
 }
 
 /// A connection that a host opened.
@@ -93,12 +99,20 @@ impl Links {
     pub(crate) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Gates {
         let gates = Gates::default();
         let (host, remote) = (Arc::clone(host), stream.peer_addr().ok());
-        let accepted = Accepted { host, remote, client: None, gates: gates.clone(), is_delayed: false };
+        let accepted = Accepted {
+            host,
+            remote,
+            client: None,
+            gates: gates.clone(),
+            is_delayed: false,
+            is_struck: false,
+        };
         self.state().accepted.insert(peer.connection, accepted);
         gates
     }
 
-    /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's.
+    /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's, and no
+    /// fault has ended it.
     pub(crate) fn end(&self, peer: Peer) -> Option<Arc<str>> {
         let mut state = self.state();
         let ended = state.accepted.remove(&peer.connection)?;
@@ -107,7 +121,7 @@ impl Links {
         }
         let client = ended.client?;
         let is_left = state.accepted.values().any(|it| it.client.as_deref() == Some(&client));
-        (!is_left).then_some(client)
+        (!is_left && !ended.is_struck).then_some(client)
     }
 
     /// The gates of a connection that a host is about to open.
@@ -133,9 +147,11 @@ impl Links {
     /// Gives a connection the name of its client.
     pub(crate) fn name(&self, peer: Peer, client: &str) {
         let mut state = self.state();
+        let named: Option<Arc<str>> = (!client.is_empty()).then(|| client.into());
         if let Some(link) = state.accepted.get_mut(&peer.connection) {
-            link.client = (!client.is_empty()).then(|| client.into());
+            link.client.clone_from(&named);
         }
+        state.known.extend(named);
         if !state.cut.is_empty() {
             state.settle();
         }
@@ -180,7 +196,12 @@ impl Links {
 
     /// Cuts ways.
     pub(crate) fn cut(&self, ways: impl IntoIterator<Item = Way>) {
-        self.change(|state| state.cut.extend(ways));
+        self.change(|state| {
+            for way in ways {
+                state.cut_off.extend([way.from.clone(), way.to.clone()]);
+                state.cut.insert(way);
+            }
+        });
     }
 
     /// Ends the cuts of ways; false if none of them was cut.
@@ -211,15 +232,34 @@ impl Links {
         self.change(|state| {
             state.cut.clear();
             state.slow.clear();
+            state.cut_off.clear();
         });
+    }
+
+    /// The ends of cuts that no connection was named after: hosts, and clients that have never come.
+    pub(crate) fn never_seen(&self) -> Vec<String> {
+        let state = self.state();
+        state.cut_off.iter().filter(|name| !state.known.contains(name.as_str())).cloned().collect()
     }
 
     /// Lets nothing more out of a client's connections to a host, which are then to be ended. Returns their addresses.
     pub(crate) fn shut(&self, client: &str, host: &str) -> Vec<SocketAddr> {
-        let state = self.state();
-        let links = state.accepted.values();
+        let mut state = self.state();
+        let links = state.accepted.values_mut();
         let theirs = links.filter(|it| it.client.as_deref() == Some(client) && it.host.name == host);
-        theirs.inspect(|it| it.gates.outward.close()).filter_map(|it| it.remote).collect()
+        let shut = theirs.map(|it| {
+            it.gates.outward.close();
+            it.is_struck = true;
+            it.remote
+        });
+        shut.flatten().collect()
+    }
+
+    /// A fault is about to end this connection.
+    pub(crate) fn note_struck(&self, peer: Peer) {
+        if let Some(link) = self.state().accepted.get_mut(&peer.connection) {
+            link.is_struck = true;
+        }
     }
 
     /// What is cut or slow, in words.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use doublehold_scenarios::when::{Event, Mark, When};
 
-use super::ledger::{Ledger, Ticket};
+use super::ledger::{Ledger, Needs, Ticket};
 
 /// Stands for every client in a mark: `*'s grant`.
 const ANYBODY: &str = "*";
@@ -101,8 +101,8 @@ impl<W: Clone> Moments<W> {
     /// Lets a fault wait for its moment, from now on. One that waits for a time is due at once, and then waits.
     #[must_use]
     pub(crate) fn arm(&self, timed: Timed<W>, ledger: &Arc<Ledger>) -> Option<Due<W>> {
-        let ticket =
-            ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), timed.is_optional);
+        let needs = if timed.is_optional { Needs::Nothing } else { Needs::Strike };
+        let ticket = ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), needs);
         if let When::At(after) = timed.when {
             return Some(Due { words: timed.words, after, ticket });
         }
@@ -135,7 +135,8 @@ impl<W: Clone> Moments<W> {
             let When::On { after, .. } = timed.when else { continue };
             due.push(Due { words: timed.words.clone(), after, ticket });
             if timed.each {
-                let ticket = ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), true);
+                let ticket =
+                    ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), Needs::Nothing);
                 waiting.insert(place, Waiting { timed, ticket, come: 0, count: 0 });
                 place += 1;
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use doublehold_sim_redis::resp::Args;
 
-use super::ledger::{Ledger, Ticket};
+use super::ledger::{Ledger, Needs, Ticket};
 
 /// What befalls a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Strikes {
     /// Lets a fault wait for its request, from now on.
     pub(crate) fn arm(&self, strike: Strike, ledger: &Arc<Ledger>) {
         let who = strike.client.as_ref().map_or("clients have".to_owned(), |client| format!("{client} has"));
-        let ticket = ledger.enter(strike.to_string(), format!("{who} sent {}", strike.node), false);
+        let ticket = ledger.enter(strike.to_string(), format!("{who} sent {}", strike.node), Needs::End);
         self.waiting().push((strike, ticket));
         self.is_any_waiting.store(true, Ordering::Release);
     }

@@ -75,7 +75,7 @@ pub(super) async fn in_time(control: &Arc<Control>, word: Word) -> Said {
         Word::Flush(host) => host.order(type_in(&["FLUSHALL".to_owned()])).await,
         Word::Evict { host, volatile_only } => host.order(ToDo::Evict { volatile_only }).await,
         Word::Await { over, at_most } => await_strikes(control, over, at_most).await,
-        Word::Reset => control.reset().await,
+        Word::Reset { name } => control.reset(name).await,
         _ => Ok(()),
     })
 }

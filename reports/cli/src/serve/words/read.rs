@@ -17,7 +17,9 @@ use crate::serve::weather::links::Way;
 use crate::serve::weather::strikes::{Blow, Strike};
 
 /// How long AWAIT waits where nobody says.
-const PATIENCE: Duration = Duration::from_secs(10);
+///
+/// Shorter than the 5 s for which redis-py waits for a reply: what has not struck is to be said, and not lost.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The furthest that a drift goes: clocks that stand, and clocks that run twice as fast.
 const FURTHEST_PPM: i64 = 1_000_000;
@@ -83,7 +85,8 @@ impl Arguments<'_> {
                 let over = self.is_next("OVER");
                 Word::Await { over, at_most: self.optional_duration()?.unwrap_or(PATIENCE) }
             }
-            "RESET" => Word::Reset,
+            "RESET" if self.rest.is_empty() => Word::Reset { name: None },
+            "RESET" => Word::Reset { name: Some(self.text("a name")?) },
             "STATUS" => Word::Status,
             "IAM" => Word::Iam(self.client()?),
             "READ" => Word::Read { key: self.text("a key")? },
@@ -100,12 +103,8 @@ impl Arguments<'_> {
 
     fn tell(&mut self) -> Result<Word, String> {
         let client = self.client()?;
-        if self.usage.name == "ASKS" {
-            let named = self.is_next("LOCK") || !self.rest.is_empty();
-            let lock = if named { Some(self.text("the lock's name")?) } else { None };
-            return Ok(Word::Tell { client, lock, told: Statement::Asks });
-        }
         let told = match self.usage.name {
+            "ASKS" => Statement::Asks,
             "GRANTED" => Statement::Granted { lease: self.lease()?, fence: self.fence()? },
             "EXTENDED" => Statement::Extended { lease: self.lease()? },
             "REFUSED" => Statement::Refused,
@@ -114,8 +113,13 @@ impl Arguments<'_> {
             "RELEASED" => Statement::Released(self.outcome()),
             _ => Statement::Died,
         };
-        let lock = if self.is_next("LOCK") { Some(self.text("the lock's name")?) } else { None };
-        Ok(Word::Tell { client, lock, told })
+        Ok(Word::Tell { client, lock: self.lock()?, told })
+    }
+
+    /// The lock's name, if there is one: a word may stand before it, since a lock may be called as a time is.
+    fn lock(&mut self) -> Result<Option<String>, String> {
+        let is_named = self.is_next("LOCK") || !self.rest.is_empty();
+        if is_named { self.text("the lock's name").map(Some) } else { Ok(None) }
     }
 
     fn outcome(&mut self) -> ReleaseOutcome {

@@ -1,0 +1,146 @@
+//! What `doublehold serve --faults` leaves open: faults that nothing came of, and clients of which nobody knows.
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use crate::kit::Folder;
+use crate::serve::{Client, Server, free_ports};
+
+fn start(options: &[&str]) -> Server {
+    Server::start_at(free_ports(2), &[&["--faults"], options].concat())
+}
+
+fn named(server: &Server, client: &str) -> Client {
+    let mut connection = server.client(0);
+    assert_eq!(connection.say(&format!("CLIENT SETNAME {client}")), "OK");
+    connection
+}
+
+/// Tells words one after the other, each of which is taken.
+fn tell(control: &mut Client, words: &[&str]) {
+    for word in words {
+        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
+    }
+}
+
+fn rest() {
+    std::thread::sleep(Duration::from_millis(100));
+}
+
+#[test]
+fn a_fault_that_is_not_over_leaves_open_what_holds() {
+    for (fault, over) in
+        [("REPEAT c1 A 400ms PING", true), ("HOLD c1 A 400ms PING", true), ("DROP c1 A PING", false)]
+    {
+        let server = start(&[]);
+        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        tell(&mut control, &[fault, "ASKS c1", "GRANTED c1"]);
+        c1.send(b"PING\r\n");
+        tell(&mut control, &["AWAIT", "RELEASES c1"]);
+        let verdict = control.say("DOUBLEHOLD VERDICT");
+        assert_eq!(
+            verdict.contains("has struck and is not over: `AWAIT OVER` waits for that"),
+            over,
+            "{verdict}"
+        );
+        tell(&mut control, &["AWAIT OVER"]);
+        assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds", "{fault}");
+    }
+}
+
+#[test]
+fn a_cut_from_somebody_who_never_came_leaves_open_what_holds() {
+    let server = start(&[]);
+    let (mut control, _c1) = (server.client(1), named(&server, "c1"));
+    tell(&mut control, &["CUT c1 A", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds");
+    tell(&mut control, &["CUT c3 A", "HEAL"]);
+    let verdict = control.say("DOUBLEHOLD VERDICT");
+    assert!(
+        verdict.contains("inconclusive: a link of c3 was cut, and no connection has that name"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_client_leaves_by_closing_its_connections_and_not_by_a_fault() {
+    let ends: [&[&str]; 3] = [&["CRASH A", "RESTART A"], &["RESET-CONNECTIONS c1 A"], &["DROP c1 A PING"]];
+    for fault in ends {
+        let server = start(&[]);
+        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        tell(&mut control, &["ASKS c1", "GRANTED c1"]);
+        tell(&mut control, fault);
+        // It is answered by the end of the connection, if that stands at all.
+        c1.flood(b"PING\r\n");
+        rest();
+        assert!(!control.say("DOUBLEHOLD STATUS").contains("c1 has connections"), "{fault:?}");
+        tell(&mut control, &["ASKS c2", "GRANTED c2"]);
+        rest();
+        assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "violated", "{fault:?}: c1 works on");
+        tell(&mut control, &["RESET", "ASKS c1"]);
+        let again = named(&server, "c1");
+        tell(&mut control, &["GRANTED c1"]);
+        drop(again);
+        rest();
+        tell(&mut control, &["ASKS c2", "GRANTED c2"]);
+        rest();
+        assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "inconclusive", "{fault:?}: c1 left without a word");
+    }
+}
+
+#[test]
+fn a_key_that_arrives_after_its_grant_is_the_grants() {
+    let server = Server::start_at(free_ports(3), &["--faults", "--nodes", "2"]);
+    let (mut control, mut c1) = (server.client(2), named(&server, "c1"));
+    let mut c1_at_b = server.client(1);
+    assert_eq!(c1_at_b.say("CLIENT SETNAME c1"), "OK");
+    tell(&mut control, &["HOLD c1 B 300ms SET", "ASKS c1"]);
+    c1_at_b.send(b"SET lock t1 NX PX 10000\r\n");
+    assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
+    tell(&mut control, &["GRANTED c1 10s", "AWAIT OVER"]);
+    assert_eq!(c1_at_b.reply(), "OK");
+    let history = control.say("DOUBLEHOLD HISTORY");
+    let granted = history.find("\"granted\"").expect("c1 is granted the lock");
+    assert_eq!(history[..granted].matches("\"key_set\"").count(), 1, "{history}");
+    assert_eq!(history[granted..].matches("\"key_set\"").count(), 1, "{history}");
+}
+
+#[test]
+fn a_key_that_is_written_over_by_whoever_asks_is_a_double_hold_and_no_wrong_release() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 PX 10000"), "OK");
+    tell(&mut control, &["GRANTED c1", "ASKS c2"]);
+    assert_eq!(c2.say("SET lock t2 PX 10000"), "OK");
+    tell(&mut control, &["GRANTED c2"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "holds");
+    // c1 has the lock already: this is an extension, of what is not its own.
+    assert_eq!(c1.say("SET lock t1 PX 10000"), "OK");
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "violated");
+}
+
+#[test]
+fn whoever_deletes_a_key_and_told_nothing_is_named() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
+    tell(&mut control, &["GRANTED c1"]);
+    assert_eq!(c2.say("DEL lock"), "1");
+    let verdict = control.say("DOUBLEHOLD VERDICT");
+    let why = "WR wrong release inconclusive: c2, which has told nothing, changed a lock's key: tell `DOUBLEHOLD ASKS c2`";
+    assert!(verdict.contains(why), "{verdict}");
+}
+
+#[test]
+fn a_record_has_the_name_of_its_test() {
+    let folder = Folder::new();
+    let junit = folder.path("junit.xml");
+    let mut server = start(&["--junit", &junit]);
+    tell(&mut server.client(1), &["RESET in-turn", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
+    server.signal("TERM");
+    server.end();
+    let suites = std::fs::read_to_string(junit).expect("it is written");
+    assert!(suites.contains("<testsuite name=\"in-turn\""), "{suites}");
+}
