@@ -6,30 +6,13 @@ use std::time::Duration;
 use doublehold_history::{EventKind, History, claims};
 use doublehold_text::{exact_duration, list};
 
-use crate::serve::control::Request;
+use crate::serve::control::{Request, is_of_driver};
 
 /// A lease, where the command tells none.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// How much later a late request arrives: beyond what clients wait for, and within most leases.
 const LATE: Duration = Duration::from_secs(3);
-
-/// Commands that say nothing of a lock: drivers send them as they connect.
-const OF_DRIVERS: [&str; 13] = [
-    "AUTH",
-    "CLIENT",
-    "CLUSTER",
-    "COMMAND",
-    "DOUBLEHOLD",
-    "ECHO",
-    "HELLO",
-    "INFO",
-    "PING",
-    "QUIT",
-    "ROLE",
-    "SCRIPT",
-    "SELECT",
-];
 
 /// One try: what it is called, and the words that strike it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +106,7 @@ impl Calm<'_> {
         let theirs =
             self.requests.iter().filter(|it| it.client == client && Some(&it.node) == self.nodes.first());
         let mut known = BTreeSet::new();
-        let commands = theirs.map(|it| it.command.clone()).filter(|it| !OF_DRIVERS.contains(&it.as_str()));
+        let commands = theirs.map(|it| it.command.clone()).filter(|it| !is_of_driver(it));
         commands.filter(|command| known.insert(command.clone())).collect()
     }
 

@@ -8,15 +8,16 @@ use doublehold_scenarios::Scenario;
 use doublehold_scenarios::scenario::Role;
 use doublehold_sim_redis::core::Peer;
 
+use super::either::first;
 use super::layout::{Layout, Nodes};
 use super::record::Record;
 use super::scenario;
 use super::weather::host::{Host, Order, ToDo};
-use super::weather::ledger::Ledger;
+use super::weather::ledger::{Ledger, Needs};
 use super::weather::links::Links;
 use super::weather::moments::{Due, Happened, Moments, Timed};
-pub(crate) use super::weather::requests::Request;
 use super::weather::requests::Requests;
+pub(crate) use super::weather::requests::{Request, is_of_driver};
 use super::weather::strikes::Strikes;
 use super::words::{self, Word};
 
@@ -233,11 +234,27 @@ impl Control {
         matches!(self.layout.nodes, Nodes::Replicated(_))
     }
 
-    /// Makes a node a master, and the others its replicas.
+    /// Makes a node a master, and the others its replicas. Who is cut off from it hears of it when the cut is healed.
     pub(super) async fn promote(&self, host: &Host, tell: &[Arc<Host>]) -> Result<(), String> {
         host.order(type_in(&["REPLICAOF NO ONE".to_owned()])).await?;
         for other in tell {
-            other.order(type_in(&[self.layout.follow(host.port)])).await?;
+            let (way, order) =
+                (self.links.open(host, other.port, &self.hosts), type_in(&[self.layout.follow(host.port)]));
+            if !way.outward.is_closed() {
+                other.order(order).await?;
+                continue;
+            }
+            let typed = format!("{} is to follow {}", other.name, host.name);
+            let ticket = self.ledger.enter(typed, String::new(), Needs::Nothing);
+            let other = Arc::clone(other);
+            tokio::spawn(async move {
+                // A RESET heals cuts too: then nothing is to come of it.
+                if first(ticket.given_up(), way.outward.opened()).await.is_left() {
+                    return;
+                }
+                // Who is down hears of nothing.
+                let _ = other.order(order).await;
+            });
         }
         Ok(())
     }

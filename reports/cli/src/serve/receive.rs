@@ -13,6 +13,7 @@ use super::weather::ledger::Ticket;
 use super::weather::links::{Links, OnTheWay};
 use super::weather::machine::Front;
 use super::weather::moments::Happened;
+use super::weather::requests::is_of_driver;
 use super::weather::strikes::Blow;
 use crate::serve::control::Control;
 use crate::serve::either::first;
@@ -62,7 +63,9 @@ impl Front for Control {
             if is_noted {
                 control.requests.note(client, &host.name, request);
             }
-            control.happened(Happened::Arrived { client, node: &host.name });
+            if !is_of_driver(&String::from_utf8_lossy(request.at(0)).to_ascii_uppercase()) {
+                control.happened(Happened::Arrived { client, node: &host.name });
+            }
         }
         let Some((blow, struck)) = control.strikes.strike(client.as_deref(), &host.name, request) else {
             return Received::Execute;

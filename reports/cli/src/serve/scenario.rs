@@ -196,7 +196,7 @@ impl Doing<'_> {
                 Ok(self.taken_back(Word::Cut(ways.clone()), Word::Heal(ways)))
             }
             Effect::Slow { way, by } => {
-                self.only_requests(&way.to, way.both_ways)?;
+                self.only_requests(&way.from, &way.to, way.both_ways)?;
                 let slow = |way: Way| {
                     let word = |by| Word::SlowLink { way: way.clone(), by };
                     self.taken_back(word(*by), word(Duration::ZERO))
@@ -215,7 +215,7 @@ impl Doing<'_> {
                 })
                 .collect()),
             Effect::Duplicate { from, to, after } => {
-                self.only_requests(to, false)?;
+                self.only_requests(from, to, false)?;
                 let strikes = pairs(from, to).into_iter();
                 Ok(strikes
                     .map(|Way { from, to }| (Duration::ZERO, strike(Blow::Repeat(*after), from, to)))
@@ -259,9 +259,9 @@ impl Doing<'_> {
         [(Duration::ZERO, strikes)].into_iter().chain(end).collect()
     }
 
-    fn only_requests(&self, to: &Names, both_ways: bool) -> Result<(), String> {
-        let are_nodes = to.0.iter().all(|name| find(self.control, name).is_some());
-        if are_nodes && !both_ways {
+    fn only_requests(&self, from: &Names, to: &Names, both_ways: bool) -> Result<(), String> {
+        let is_host = |name: &String| find(self.control, name).is_some();
+        if to.0.iter().all(is_host) && !from.0.iter().any(is_host) && !both_ways {
             Ok(())
         } else {
             Err("only what clients send to nodes can be late or sent twice".to_owned())

@@ -34,6 +34,7 @@ mod serve_faults;
 mod serve_record;
 mod serve_scenario;
 mod serve_sentinels;
+mod served_catalog;
 mod shrink;
 mod spoilt;
 mod stated;

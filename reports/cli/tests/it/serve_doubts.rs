@@ -106,6 +106,19 @@ fn a_key_that_arrives_after_its_grant_is_the_grants() {
 }
 
 #[test]
+fn a_fault_without_a_text_lets_pass_what_a_driver_sends_as_it_connects() {
+    let server = start(&[]);
+    let mut control = server.client(1);
+    tell(&mut control, &["DROP c1 A", "AT A's message from c1 DO CLOCK A 1h"]);
+    let mut c1 = named(&server, "c1");
+    assert_eq!(c1.say("PING"), "PONG");
+    assert!(!control.say("DOUBLEHOLD STATUS").contains("+1 h"));
+    assert_eq!(c1.say("GET k"), "", "its reply is lost");
+    tell(&mut control, &["AWAIT"]);
+    assert!(control.say("DOUBLEHOLD STATUS").contains("its clock is +1 h off"));
+}
+
+#[test]
 fn a_key_that_is_written_over_by_whoever_asks_is_a_double_hold_and_no_wrong_release() {
     let server = start(&[]);
     let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));

@@ -3,12 +3,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use snapbox::str;
 
 use crate::kit::{Ask, Folder, assert_text, doublehold};
-use crate::serve::{Client, Server, free_ports};
+use crate::serve::{Client, PATIENCE, Server, free_ports};
 
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -123,6 +123,21 @@ fn a_node_is_as_its_scenario_says_and_comes_back_when_its_fault_is_over() {
 }
 
 #[test]
+fn who_is_cut_off_hears_of_a_promotion_when_the_cut_is_healed() {
+    let server = Server::start_at(free_ports(3), &["--faults", "--replicas", "1"]);
+    let (mut control, mut a) = (server.client(2), server.client(0));
+    tell(&mut control, &["CUT A B", "PROMOTE B"]);
+    assert_eq!(a.say("SET k v"), "OK", "A is a master, too");
+    tell(&mut control, &["HEAL"]);
+    let until = Instant::now() + PATIENCE;
+    while !a.say("SET k v").starts_with("-READONLY") {
+        assert!(Instant::now() < until, "A does not follow B");
+    }
+    tell(&mut control, &["RESET", "CUT A B", "PROMOTE B", "RESET"]);
+    assert_eq!(a.say("SET k v"), "OK", "a RESET leaves nothing to come");
+}
+
+#[test]
 fn what_no_served_node_can_show_is_refused_all_at_once() {
     let folder = Folder::new();
     let faults = r#"
@@ -142,6 +157,12 @@ from = "A"
 to = "c1"
 by = "1s"
 at = "1s"
+[[faults]]
+kind = "slow"
+from = "A"
+to = "B"
+by = "1s"
+at = "1s"
 [weather]
 preset = "cloud"
 "#;
@@ -154,6 +175,7 @@ error: `mine` has what no served node can show:
   A loses power and restarts after 1 s, at 1 s: it needs a simulated machine: `crash` and `flush` are struck here
   B pauses for 1 s, at c1's clock read: `c1's clock read` needs a simulated client: wait for a command, a message or a word
   1 s of extra delay from A to c1, at 1 s: only what clients send to nodes can be late or sent twice
+  1 s of extra delay from A to B, at 1 s: only what clients send to nodes can be late or sent twice
 hint: leave that out of a copy of its file, or run it: `doublehold run mine`
 
 "#]],

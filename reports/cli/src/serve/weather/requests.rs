@@ -17,6 +17,15 @@ pub(crate) struct Request {
     pub(crate) command: String,
 }
 
+/// Whether a command says nothing of a lock, since drivers send it as they connect. Its name is in capitals.
+pub(crate) fn is_of_driver(command: &str) -> bool {
+    let of_drivers = [
+        "AUTH", "CLIENT", "CLUSTER", "COMMAND", "ECHO", "HELLO", "INFO", "PING", "QUIT", "ROLE", "SCRIPT",
+        "SELECT",
+    ];
+    of_drivers.contains(&command)
+}
+
 /// All requests since somebody began to look.
 #[derive(Default)]
 pub(crate) struct Requests {

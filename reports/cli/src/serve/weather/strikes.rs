@@ -10,6 +10,7 @@ use std::time::Duration;
 use doublehold_sim_redis::resp::Args;
 
 use super::ledger::{Ledger, Needs, Ticket};
+use super::requests::is_of_driver;
 
 /// What befalls a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +92,14 @@ impl Strikes {
             strike.node == node && strike.client.as_deref().is_none_or(|wanted| Some(wanted) == client)
         };
         let text = text_of(request);
+        let is_of_driver = is_of_driver(&String::from_utf8_lossy(request.at(0)).to_ascii_uppercase());
         let place = waiting.iter().position(|(strike, ticket)| {
-            let wanted = strike.text.as_deref().unwrap_or_default().to_ascii_lowercase();
-            let strikes = is_for(strike) && text.contains(&wanted);
+            let fits = match &strike.text {
+                Some(wanted) => text.contains(&wanted.to_ascii_lowercase()),
+                // A client that names its connection has not begun.
+                None => !is_of_driver,
+            };
+            let strikes = is_for(strike) && fits;
             if is_for(strike) && !strikes {
                 ticket.let_pass(|| String::from_utf8_lossy(request.at(0)).to_ascii_uppercase());
             }
