@@ -92,6 +92,11 @@ pub trait Machine: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Keeps the node busy for so long.
+    fn be_busy(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        self.sleep(time)
+    }
+
     /// Decides what becomes of a request that the node is about to execute: one that a client sent over the connection
     /// `from`, or a Sentinel. Asked again about a request that was held. Called under the node's lock: it must not call
     /// back into a node.

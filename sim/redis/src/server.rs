@@ -3,17 +3,17 @@
 //! What the node pushes (MONITOR, messages) leaves the same way, behind the replies so far. Who reads too slowly is
 //! closed, as `client-output-buffer-limit` says.
 //!
-//! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
-//! costs one buffer. Nothing is allocated or spawned per command.
+//! While replies wait to be sent, more requests are read and executed, as Redis does: a client may send all that it has
+//! before it reads. Nothing is allocated or spawned per command.
 
 mod covered;
 mod files;
 mod held;
 mod keys;
 mod refused;
+mod sending;
 
 use std::future::{Future, pending, poll_fn};
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -21,9 +21,10 @@ use std::time::Duration;
 
 use covered::Covered;
 use keys::Acknowledged;
+use sending::Sent;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::call::{Call, CallState, poll_call, poll_leave};
+use crate::call::{Call, CallState, poll_leave};
 use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::{Machine, Received};
 use crate::pipe::Pipe;
@@ -31,8 +32,8 @@ use crate::replication;
 use crate::resp::reply;
 use crate::shared::{Shared, State};
 
-/// Replies are sent before the next pipelined request is executed once this much waits: a pipeline of large reads must
-/// not collect its replies in memory. Large enough that lock traffic never notices.
+/// Replies are sent before the next pipelined request is executed once this much came together: a pipeline of large reads
+/// must not collect its replies in memory. Large enough that lock traffic never notices.
 const OUT_LIMIT_BYTES: usize = 256 << 10;
 
 /// A connection reports what it holds once that has changed by so much: lock traffic never does.
@@ -111,6 +112,11 @@ impl Stop {
     fn close() -> Stop {
         Stop::Ask(Box::new(Next::Close))
     }
+
+    /// Whether the next request may be executed before all replies are sent.
+    fn may_read_on(&self) -> bool {
+        matches!(self, Stop::OutputFull | Stop::NeedInput)
+    }
 }
 
 /// What comes next in a turn.
@@ -134,12 +140,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     async fn run(&mut self) {
         loop {
             let (stop, covered) = self.execute().await;
-            if !self.may_hold() || self.send(covered).await.is_err() {
+            if !self.may_hold() {
                 return;
             }
+            let Ok(sent) = self.send(covered, stop.may_read_on()).await else { return };
             let go_on = match stop {
                 Stop::OutputFull => true,
-                Stop::NeedInput => self.fill().await && self.may_hold(),
+                Stop::NeedInput => (sent == Sent::InPart || self.fill().await) && self.may_hold(),
                 Stop::Ask(next) => self.perform(*next).await,
                 Stop::Received(received) => self.wait_for_machine(*received).await,
             };
@@ -168,10 +175,10 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         loop {
             let (pause, covered) = self.execute_at_once(&mut shared.lock());
             match pause {
-                Pause::Busy(time) => shared.machine.sleep(time).await,
+                Pause::Busy(time) => shared.machine.be_busy(time).await,
                 Pause::Rewrite(time) => {
                     shared.rewrite_config().await;
-                    shared.machine.sleep(time).await;
+                    shared.machine.be_busy(time).await;
                 }
                 Pause::End(stop) => return (stop, covered),
             }
@@ -209,7 +216,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let limits = &state.core.config().limits;
         self.output_limit = limits.output_of(self.session.is_subscribed());
         self.pipe.input.set_limit(usize::try_from(limits.query_buffer).unwrap_or(usize::MAX));
-        while self.pipe.out.len() < OUT_LIMIT_BYTES {
+        let full = self.pipe.out.len() + OUT_LIMIT_BYTES;
+        while self.pipe.out.len() < full {
             if !std::mem::take(&mut self.retry) {
                 match self.pipe.input.next_request() {
                     Ok(Some(_)) => {}
@@ -254,63 +262,6 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             }
         }
         Pause::End(Stop::OutputFull)
-    }
-
-    /// Sends the replies, once file and stream cover what they tell, and what is pushed meanwhile.
-    async fn send(&mut self, mut covered: Covered) -> io::Result<()> {
-        let shared = self.shared;
-        let mut slow_since = None;
-        while !self.pipe.is_sent() {
-            let patience = self.output_limit.patience(self.pipe.unsent_bytes()).map(|patience| {
-                let now = shared.machine.monotonic();
-                patience.saturating_sub(now.saturating_sub(*slow_since.get_or_insert(now)))
-            });
-            if patience.is_none() {
-                slow_since = None;
-            }
-            if let Some(sent) = self.send_until_called(covered, patience).await {
-                return sent;
-            }
-            let is_taken = {
-                let mut state = shared.lock();
-                if state.core.is_unblocked(self.session.id()) {
-                    // Among what was pushed is a reply, which waits as any other.
-                    covered = Covered::now(&state);
-                }
-                self.take_pushed(&mut state)
-            };
-            if !is_taken || !self.may_hold() {
-                return Err(io::ErrorKind::ConnectionAborted.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends for at most so long; `None` if something was pushed before all was sent.
-    async fn send_until_called(
-        &mut self,
-        covered: Covered,
-        patience: Option<Duration>,
-    ) -> Option<io::Result<()>> {
-        let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
-        let known = &mut self.known;
-        let mut too_late = pin!(wait_at_most(&shared.machine, patience));
-        let mut is_covered = covered.is_nothing();
-        let aborted = || Some(Err(io::ErrorKind::ConnectionAborted.into()));
-        poll_fn(|cx| {
-            is_covered = is_covered || covered.poll(&mut shared.lock(), cx).is_ready();
-            if is_covered && let Poll::Ready(sent) = pipe.poll_send(cx) {
-                return Poll::Ready(Some(sent));
-            }
-            if too_late.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(aborted());
-            }
-            poll_call(shared, session, known, cx).map(|call| match call {
-                Call::Leave => aborted(),
-                Call::Push => None,
-            })
-        })
-        .await
     }
 
     /// Waits for input, or for something to be pushed; false when there will be no more of either.
@@ -384,7 +335,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Unblocked::Done(Acknowledged::Ended(None)) => {
                 reply::error(&mut self.pipe.out, DEMOTED);
                 // Redis closes such a connection after the reply.
-                let _ = self.send(Covered::default()).await;
+                let _ = self.send(Covered::default(), false).await;
                 return false;
             }
         };

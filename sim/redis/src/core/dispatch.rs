@@ -8,7 +8,7 @@ use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};
 use super::observer::Stored;
-use super::session::{Queued, ReplyMode, SessionKind};
+use super::session::{Queued, SessionKind};
 use super::state::{Class, Overrun, OverrunState};
 use super::{Answered, Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
@@ -33,11 +33,7 @@ impl Core {
             if session.kind == SessionKind::Master || !was_answered && !session.is_answered() {
                 out.truncate(start);
             }
-            session.replies = match session.replies {
-                ReplyMode::SkipNext => ReplyMode::Skip,
-                ReplyMode::Skip => ReplyMode::On,
-                other => other,
-            };
+            session.step_replies();
             self.note_client(session, now, &next);
         }
         if std::mem::take(&mut self.has_pushed)

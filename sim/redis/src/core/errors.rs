@@ -5,6 +5,7 @@ pub(crate) const NOT_INTEGER: &[u8] = b"ERR value is not an integer or out of ra
 pub(crate) const NOT_FLOAT: &[u8] = b"ERR value is not a valid float";
 pub(crate) const NO_FINITE_SUM: &[u8] = b"ERR increment would produce NaN or Infinity";
 pub(crate) const SYNTAX: &[u8] = b"ERR syntax error";
+pub(crate) const NOT_IN_TRANSACTION: &[u8] = b"ERR Command not allowed inside a transaction";
 pub(crate) const BUSY: &[u8] =
     b"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 pub(crate) const READ_ONLY: &[u8] = b"READONLY You can't write against a read only replica.";

@@ -158,6 +158,10 @@ impl Database {
             return;
         };
         let (before, end) = (string.len(), offset + bytes.len());
+        if end > before.saturating_mul(2) {
+            // What grows by more than it has would get room for twice as much, which may be a gigabyte.
+            string.reserve_exact(end - before);
+        }
         if offset >= before {
             string.resize(offset, 0);
             string.extend_from_slice(bytes);

@@ -46,6 +46,7 @@ mod values;
 pub(crate) use blocked::{DEMOTED, reply_files};
 pub use commands::pattern::matches as glob_matches;
 pub use config::{CoreConfig, Version};
+pub(crate) use errors::NOT_IN_TRANSACTION;
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
 pub use next::Next;

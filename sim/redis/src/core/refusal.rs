@@ -22,7 +22,7 @@ impl Core {
     ) -> Option<Cow<'static, [u8]>> {
         let text = |text: &'static [u8]| Some(Cow::Borrowed(text));
         if session.multi.is_some() && spec.has(NO_MULTI) {
-            return text(b"ERR Command not allowed inside a transaction");
+            return text(errors::NOT_IN_TRANSACTION);
         }
         if session.kind != SessionKind::Master
             && (self.is_full_for(spec)

@@ -160,6 +160,21 @@ impl Session {
         !matches!(self.replies, ReplyMode::Off | ReplyMode::Skip)
     }
 
+    /// A request is over: what CLIENT REPLY SKIP said of one is over with it.
+    pub(crate) fn step_replies(&mut self) {
+        self.replies = match self.replies {
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            ReplyMode::Skip => ReplyMode::On,
+            other => other,
+        };
+    }
+
+    /// Whether a command that cannot wait for EXEC comes after MULTI: the transaction is aborted then.
+    pub(crate) fn refuses_unqueued(&mut self) -> bool {
+        self.abort_transaction();
+        self.multi.is_some()
+    }
+
     /// Bytes it holds besides its buffers: what is queued, what is watched and what it has subscribed to.
     pub(crate) fn memory(&self) -> usize {
         let queued = self.multi.as_ref().map_or(0, |multi| multi.size);

@@ -49,7 +49,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Unblocked::Done(Ended::Files(None)) => {
                 reply::error(&mut self.pipe.out, DEMOTED);
                 // Redis closes such a connection after the reply.
-                let _ = self.send(Covered::default()).await;
+                let _ = self.send(Covered::default(), false).await;
                 return false;
             }
         };

@@ -9,7 +9,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Connection, Unblocked, wait_at_most};
+use crate::core::NOT_IN_TRANSACTION;
 use crate::machine::{Machine, Received};
+use crate::resp::reply;
 use crate::wait::{First, first};
 
 impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> {
@@ -50,12 +52,19 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 matches!(first(ended, until).await, First::Right(()))
             }
             Received::Answer(mut answer) => {
+                if self.session.refuses_unqueued() {
+                    reply::error(&mut self.pipe.out, NOT_IN_TRANSACTION);
+                    return true;
+                }
                 let answer = poll_fn(|cx| match answer.as_mut().poll(cx) {
                     Poll::Ready(reply) => Poll::Ready(Some(reply)),
                     Poll::Pending => self.poll_gone(cx).map(|()| None),
                 });
                 let Some(reply) = answer.await else { return false };
-                self.pipe.out.extend_from_slice(&reply);
+                if self.session.is_answered() {
+                    self.pipe.out.extend_from_slice(&reply);
+                }
+                self.session.step_replies();
                 true
             }
         }

@@ -56,7 +56,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
         self.take_pushed(&mut shared.lock());
         // Redis closes such a connection after the reply.
-        let _ = self.send(Covered::default()).await;
+        let _ = self.send(Covered::default(), false).await;
         false
     }
 }
