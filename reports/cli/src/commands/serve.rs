@@ -294,14 +294,17 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         }
         Ok::<_, CliError>(serve(options, signals, |_control| output::inform(&announcement)).await?)
     })?;
-    if let Some((file, path)) = record.zip(arguments.record.as_deref()) {
-        write_records(&histories, file, path)?;
-    }
+    let written = match record.zip(arguments.record.as_deref()) {
+        Some((file, path)) => write_records(&histories, file, path),
+        None => Ok(()),
+    };
     let nobody_told = histories.iter().all(|history| history.header().clients.is_empty());
     if nobody_told && arguments.record.is_none() && arguments.results.first_option().is_none() {
-        return Ok(Exit::AsExpected);
+        return written.map(|()| Exit::AsExpected);
     }
-    judge_and_show(&histories, &[], files, &arguments.show)
+    // What cannot be written is shown all the same.
+    let shown = judge_and_show(&histories, &[], files, &arguments.show);
+    written.and(shown)
 }
 
 /// What whoever runs the clients of a scenario has to know.

@@ -1,7 +1,8 @@
 //! One run of somebody's command: as a group of processes that ends with it, with its time, or with this program.
 //!
 //! Between this program and the command stands a keeper, which is this program again. It holds the reading end of a
-//! pipe: when that ends, however this program has ended, it kills the command's whole group.
+//! pipe: when that ends, however this program has ended, it kills the command's whole group. On Linux, what has left the
+//! group comes to the keeper as an orphan, and is killed too.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -30,6 +31,7 @@ pub(crate) fn keep(arguments: &KeeperArguments) -> Result<Exit, CliError> {
     let mut command = Command::new(program);
     command.args(rest).stdin(Stdio::null());
     own_group(&mut command);
+    orphans::adopt();
     let mut child = command.spawn().map_err(|source| CliError::Usage {
         problem: format!("cannot start `{}`: {source}", program.display()),
         hint: "name a program on the PATH, or its path".to_owned(),
@@ -44,6 +46,7 @@ pub(crate) fn keep(arguments: &KeeperArguments) -> Result<Exit, CliError> {
         if let Some(status) = child.try_wait().map_err(CliError::Runtime)? {
             // What it has left behind is of no use without it.
             kill_group(group);
+            orphans::kill_all();
             return Ok(if status.success() { Exit::AsExpected } else { Exit::Contradicted });
         }
         std::thread::sleep(LOOK);
@@ -75,6 +78,52 @@ fn kill_group(group: u32) {
 #[cfg(not(unix))]
 fn kill_group(_group: u32) {}
 
+#[cfg(target_os = "linux")]
+mod orphans {
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
+
+    /// From now on, descendants whose parents have ended are this process' children.
+    pub(super) fn adopt() {
+        // Any process that is no null pointer means yes. A kernel that knows no such thing leaves them to init.
+        let _ = set_child_subreaper(Some(getpid()));
+    }
+
+    /// Kills all children, and theirs, which become children by that.
+    pub(super) fn kill_all() {
+        loop {
+            for child in children() {
+                // It may have ended meanwhile.
+                let _ = kill_process(child, Signal::KILL);
+            }
+            // An error says that none is left.
+            if wait(WaitOptions::empty()).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn children() -> Vec<Pid> {
+        let own = getpid().as_raw_nonzero().to_string();
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        processes.filter(|pid| parent_of(*pid).as_ref() == Some(&own)).filter_map(Pid::from_raw).collect()
+    }
+
+    /// The parent's number, which stands two words behind the name in brackets.
+    fn parent_of(pid: i32) -> Option<String> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (_, behind_name) = stat.rsplit_once(')')?;
+        behind_name.split_whitespace().nth(1).map(str::to_owned)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod orphans {
+    pub(super) fn adopt() {}
+
+    pub(super) fn kill_all() {}
+}
+
 /// How a run of the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -98,6 +147,9 @@ pub(crate) async fn run(
     let mut keeper = tokio::process::Command::new(std::env::current_exe()?);
     keeper.arg(KEEPER).arg("--").args(command).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(stderr);
     keeper.envs(variables.iter().map(|(name, value)| (name, value)));
+    // What a terminal sends to a whole group must not end it before it has ended the command.
+    #[cfg(unix)]
+    keeper.process_group(0);
     let mut keeper = keeper.spawn()?;
     // Waiting for a child would close it.
     let pipe = keeper.stdin.take();

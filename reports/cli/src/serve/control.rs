@@ -147,7 +147,12 @@ impl Control {
             }
         }
         for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
-            host.order(type_in(&commands)).await?;
+            if host.order(type_in(&commands)).await.is_err() {
+                // A script keeps it busy, or it is about to crash.
+                let _ = host.order(ToDo::Crash).await;
+                host.order(ToDo::Restart).await?;
+                host.order(type_in(&commands)).await?;
+            }
         }
         for host in sentinels {
             host.order(ToDo::BeginAnew).await?;

@@ -1,6 +1,7 @@
 //! `doublehold drive`: commands that show nothing are refused, and none outlives its run or the program.
 #![cfg(unix)]
 
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -66,28 +67,34 @@ fn a_text_that_no_try_has_is_refused_with_those_that_there_are() {
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }
 
-/// Whether a process with these words in its command line runs.
-fn runs(words: &str) -> bool {
-    command("pgrep").args(["-f", words]).answer().status == Some(0)
+/// How many processes run of which this is the whole command line.
+fn count_processes(line: &str) -> usize {
+    command("pgrep").args(["-x", "-f", line]).answer().stdout.lines().count()
 }
 
 #[test]
 fn a_command_ends_with_the_program_however_that_ends() {
-    let seconds = format!("600.{}", std::process::id());
-    let words = format!("sleep {seconds}");
-    let mut program = drive(&["--", "sh", "-c", &format!("sleep {seconds} & wait")])
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
-    let until = Instant::now() + PATIENCE;
-    while !runs(&words) {
-        assert!(Instant::now() < until, "the command does not begin");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    program.kill().expect("it is ours");
-    program.wait().expect("it is ours");
-    while runs(&words) {
-        assert!(Instant::now() < until, "the command outlives the program");
-        std::thread::sleep(Duration::from_millis(20));
+    // As `kill -9` of the program alone, and as Ctrl-C, which a terminal sends to its whole group.
+    for (seconds, signal, to_group) in
+        [("600.125", "KILL", false), ("600.25", "INT", true), ("600.5", "HUP", true)]
+    {
+        let words = format!("sleep {seconds}{}", std::process::id());
+        let mut program = drive(&["--", "sh", "-c", &format!("{words} & setsid {words} & wait")])
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .expect("the binary starts");
+        let until = Instant::now() + PATIENCE;
+        while count_processes(&words) < 2 {
+            assert!(Instant::now() < until, "the command does not begin");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let whom = if to_group { format!("-{}", program.id()) } else { program.id().to_string() };
+        command("kill").args(["-s", signal, "--", &whom]).ends(0);
+        program.wait().expect("it is ours");
+        while count_processes(&words) > 0 {
+            assert!(Instant::now() < until, "the command outlives the program, after {signal}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

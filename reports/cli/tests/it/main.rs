@@ -31,6 +31,7 @@ mod report;
 mod serve;
 mod serve_doubts;
 mod serve_faults;
+mod serve_input;
 mod serve_record;
 mod serve_scenario;
 mod serve_sentinels;

@@ -48,10 +48,7 @@ impl Server {
 
     /// The same; none where nobody listens.
     pub(crate) fn try_client(&self, further: u16) -> Option<Client> {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port + further)).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
-        Some(Client(BufReader::new(stream)))
+        Client::connect(self.port + further)
     }
 
     /// As `kill -NAME`: the standard library can only kill for good.
@@ -103,6 +100,14 @@ pub(crate) fn free_ports(count: u16) -> u16 {
 pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
+    /// A client of whoever listens on a port here, if anybody does.
+    pub(crate) fn connect(port: u16) -> Option<Client> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        Some(Client(BufReader::new(stream)))
+    }
+
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).expect("the connection is open");
     }

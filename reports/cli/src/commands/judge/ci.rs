@@ -76,7 +76,7 @@ impl<'a> Judged<'a> {
                 Some(_) => "skipped",
                 None => verdict.as_str(),
             };
-            let reason = self.reason(verdict).replace('|', "\\|");
+            let reason = self.reason(verdict).replace('|', "\\|").replace('<', "&lt;");
             format!("| {predicate} {} | {came_out} | {reason} |\n", predicate.name())
         };
         let rows: String = self.asked_verdicts().map(row).collect();

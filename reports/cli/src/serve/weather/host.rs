@@ -44,6 +44,8 @@ pub(crate) struct Host {
     /// Whoever sleeps counts anew.
     clocks_changed: Notify,
     slower_ns: AtomicU64,
+    /// Whoever is busy goes on.
+    slowness_changed: Notify,
     is_up: AtomicBool,
     /// Until when it is stopped, on this machine's monotonic clock.
     stopped_until: Mutex<Option<Duration>>,
@@ -66,6 +68,7 @@ impl Host {
             clocks: Mutex::default(),
             clocks_changed: Notify::new(),
             slower_ns: AtomicU64::new(0),
+            slowness_changed: Notify::new(),
             is_up: AtomicBool::new(true),
             stopped_until: Mutex::default(),
             orders,
@@ -99,6 +102,7 @@ impl Host {
     pub(crate) fn slow_down(&self, by: Duration) {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         self.slower_ns.store(by, Ordering::Release);
+        self.slowness_changed.notify_waiters();
     }
 
     pub(crate) fn slowness(&self) -> Option<Duration> {
@@ -106,6 +110,12 @@ impl Host {
             0 => None,
             ns => Some(Duration::from_nanos(ns)),
         }
+    }
+
+    /// Is busy with a command for so long, or until its slowness changes.
+    pub(crate) async fn be_busy(&self, duration: Duration) {
+        let changed = self.slowness_changed.notified();
+        crate::serve::either::first(self.sleep(duration), changed).await;
     }
 
     /// Ends what lasts: it goes on, at its speed, with the right time.

@@ -142,6 +142,13 @@ impl Machine for ServedMachine {
         self.real.replace(file, bytes);
     }
 
+    async fn be_busy(&self, time: Duration) {
+        match &self.weather {
+            Some(place) => place.host.be_busy(time).await,
+            None => self.real.sleep(time).await,
+        }
+    }
+
     fn command_time(&self, _command: &[u8]) -> Option<Duration> {
         self.weather.as_ref()?.host.slowness()
     }

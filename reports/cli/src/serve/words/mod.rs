@@ -64,7 +64,7 @@ pub(crate) async fn type_word(control: &Arc<Control>, line: &str) -> Result<(), 
     }
 }
 
-/// The reply to a word. What a client tells of its lock is written down before this returns.
+/// The reply to a word, which is done when the reply is waited for.
 pub(super) fn answer(
     control: &Arc<Control>,
     from: Peer,
@@ -75,15 +75,15 @@ pub(super) fn answer(
         Ok(word) => word,
         Err(problem) => return Box::pin(ready(Said::Error(problem).to_resp())),
     };
-    // A crash is written down before the node is gone, and what it forgets after it.
-    if let Some((what, node)) = sentence::of(&word) {
-        control.record.note_fault(what, node);
-    }
-    match obey::at_once(control, from, word) {
-        Ok(said) => Box::pin(ready(said.to_resp())),
-        Err(word) => {
-            let control = Arc::clone(control);
-            Box::pin(async move { obey::in_time(&control, word).await.to_resp() })
+    let control = Arc::clone(control);
+    Box::pin(async move {
+        // A crash is written down before the node is gone, and what it forgets after it.
+        if let Some((what, node)) = sentence::of(&word) {
+            control.record.note_fault(what, node);
         }
-    }
+        match obey::at_once(&control, from, word) {
+            Ok(said) => said.to_resp(),
+            Err(word) => obey::in_time(&control, word).await.to_resp(),
+        }
+    })
 }

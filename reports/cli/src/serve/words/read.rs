@@ -24,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The furthest that a drift goes: clocks that stand, and clocks that run twice as fast.
 const FURTHEST_PPM: i64 = 1_000_000;
 
+/// The longest name that fits beside a picture.
+const LONGEST_NAME: usize = 100;
+
 /// A word from its arguments.
 ///
 /// # Errors
@@ -86,7 +89,7 @@ impl Arguments<'_> {
                 Word::Await { over, at_most: self.optional_duration()?.unwrap_or(PATIENCE) }
             }
             "RESET" if self.rest.is_empty() => Word::Reset { name: None },
-            "RESET" => Word::Reset { name: Some(self.text("a name")?) },
+            "RESET" => Word::Reset { name: Some(self.name("a test's name")?) },
             "STATUS" => Word::Status,
             "IAM" => Word::Iam(self.client()?),
             "READ" => Word::Read { key: self.text("a key")? },
@@ -119,7 +122,7 @@ impl Arguments<'_> {
     /// The lock's name, if there is one: a word may stand before it, since a lock may be called as a time is.
     fn lock(&mut self) -> Result<Option<String>, String> {
         let is_named = self.is_next("LOCK") || !self.rest.is_empty();
-        if is_named { self.text("the lock's name").map(Some) } else { Ok(None) }
+        if is_named { self.name("the lock's name").map(Some) } else { Ok(None) }
     }
 
     fn outcome(&mut self) -> ReleaseOutcome {
@@ -223,8 +226,24 @@ impl Arguments<'_> {
         is_it
     }
 
+    /// The next argument, as something is called.
+    fn name(&mut self, what: &str) -> Result<String, String> {
+        let bytes = self.bytes(what)?;
+        let Ok(name) = std::str::from_utf8(&bytes) else {
+            return Err(format!("`{}` is not UTF-8: give {what}", String::from_utf8_lossy(&bytes)));
+        };
+        match name.chars().count() {
+            _ if name.trim().is_empty() => Err(self.misused(&format!("needs {what}"))),
+            ..=LONGEST_NAME => Ok(doublehold_text::clean(name)),
+            length => Err(format!(
+                "`{}` has {length} characters: a name has {LONGEST_NAME} at most",
+                doublehold_text::shorten(name)
+            )),
+        }
+    }
+
     fn client(&mut self) -> Result<String, String> {
-        let name = self.text("a client's name, such as c1")?;
+        let name = self.name("a client's name, such as c1")?;
         match self.find_host(&name) {
             Some(host) => {
                 Err(format!("`{name}` is a node, on port {}: give your client another name", host.port))
@@ -270,9 +289,9 @@ impl Arguments<'_> {
 
     fn duration(&mut self) -> Result<Duration, String> {
         let text = self.text("a time, such as 3s")?;
-        let of_milliseconds = text.parse().map(Duration::from_millis);
-        let found = of_milliseconds.or_else(|_| doublehold_scenarios::format::duration(&text));
-        found.map_err(|problem| {
+        let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let with_unit = if is_bare { format!("{text}ms") } else { text.clone() };
+        doublehold_scenarios::format::duration(&with_unit).map_err(|problem| {
             format!("`{text}` is not a time: it {problem}; milliseconds may stand without a unit")
         })
     }
