@@ -21,8 +21,8 @@ pub(crate) struct CommandSpec {
     pub(crate) flags: u32,
     pub(crate) run: Handler,
     pub(crate) subcommands: &'static [CommandSpec],
-    /// The first version that has it.
-    pub(crate) since: Version,
+    /// The versions that have it.
+    pub(crate) known_to: &'static [Version],
 }
 
 impl std::fmt::Debug for CommandSpec {
@@ -90,9 +90,9 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
 ];
 
 impl CommandSpec {
-    /// The same, as something that older nodes do not know.
-    pub(crate) const fn introduced_in(self, since: Version) -> CommandSpec {
-        CommandSpec { since, ..self }
+    /// The same, as something that other nodes do not know.
+    pub(crate) const fn only_in(self, known_to: &'static [Version]) -> CommandSpec {
+        CommandSpec { known_to, ..self }
     }
 
     pub(crate) fn has(&self, flag: u32) -> bool {

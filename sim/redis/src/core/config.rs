@@ -109,36 +109,51 @@ impl fmt::Debug for CoreConfig {
     }
 }
 
-/// A release of Redis. Each knows all commands of those before it.
+/// A release of Redis, or of Valkey, which went its own way after Redis 7.2.
 ///
 /// What differs between two is what this type's variants say, and nothing else: where later releases changed an error
 /// text or an order that 7.0 has, a node of any version does what 7.0 does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     /// 7.0.15, what Debian 12 ships.
     #[default]
     V7_0,
     /// 8.4.0: with WAITAOF (of 7.2), DELEX, DIGEST and SET's IFEQ, IFNE, IFDEQ and IFDNE (of 8.4).
     V8_4,
+    /// Valkey 9.0.0: with WAITAOF (of Redis 7.2), SET's IFEQ (of 8.1) and DELIFEQ (of 9.0).
+    Valkey9,
 }
 
 impl Version {
-    /// All there are, the oldest first.
-    pub const ALL: [Version; 2] = [Version::V7_0, Version::V8_4];
+    /// All there are: releases of Redis, the oldest first, and of Valkey.
+    pub const ALL: [Version; 3] = [Version::V7_0, Version::V8_4, Version::Valkey9];
+
+    /// Those that know how far their file is, as of Redis 7.2.
+    pub(crate) const WITH_WAITAOF: &[Version] = &[Version::V8_4, Version::Valkey9];
 
     /// What people call it: `7.0`.
     pub fn name(self) -> &'static str {
         match self {
             Version::V7_0 => "7.0",
             Version::V8_4 => "8.4",
+            Version::Valkey9 => "valkey-9",
         }
     }
 
-    /// What the server says it is.
+    /// The Redis that the server says it is: a Valkey names the last one that it follows.
     pub(crate) fn full(self) -> &'static str {
         match self {
             Version::V7_0 => "7.0.15",
             Version::V8_4 => "8.4.0",
+            Version::Valkey9 => "7.2.4",
+        }
+    }
+
+    /// What the server is called, and its own version.
+    pub(crate) fn server(self) -> (&'static str, &'static str) {
+        match self {
+            Version::V7_0 | Version::V8_4 => ("redis", self.full()),
+            Version::Valkey9 => ("valkey", "9.0.0"),
         }
     }
 
@@ -147,6 +162,7 @@ impl Version {
         match self {
             Version::V7_0 => 0x0007_000f,
             Version::V8_4 => 0x0008_0400,
+            Version::Valkey9 => 0x0007_0204,
         }
     }
 }

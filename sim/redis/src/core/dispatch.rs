@@ -238,7 +238,7 @@ impl Core {
     pub(crate) fn finish_unit(&mut self) {
         let bytes = self.propagation.finish_unit();
         // As of 7.2 the offset is also what the file is measured by.
-        let measures_file = self.config.append_only && self.config.version >= Version::V8_4;
+        let measures_file = self.config.append_only && Version::WITH_WAITAOF.contains(&self.config.version);
         if self.replication.counting || measures_file {
             self.replication.offset += bytes as u64;
         }

@@ -320,7 +320,7 @@ fn poll_link<S: AsyncRead + AsyncWrite + Unpin>(
 fn acknowledge(out: &mut Vec<u8>, state: &State) {
     let offset = state.core.replication().offset.to_string();
     match &state.aof {
-        Some(aof) if state.core.config().version >= Version::V8_4 => {
+        Some(aof) if Version::WITH_WAITAOF.contains(&state.core.config().version) => {
             super::command(out, &["REPLCONF", "ACK", &offset, "FACK", &aof.durable_offset().to_string()]);
         }
         _ => super::command(out, &["REPLCONF", "ACK", &offset]),

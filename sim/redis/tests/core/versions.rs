@@ -247,12 +247,42 @@ fn a_node_says_which_version_it_is() {
 }
 
 #[test]
+fn a_valkey_has_commands_of_its_own_and_not_those_of_redis() {
+    let mut node = node(Version::Valkey9);
+    let mut client = node.client();
+    for (sent, expected) in [
+        ("SET k v", "+OK|"),
+        ("DELIFEQ k w", ":0|"),
+        ("DELIFEQ k v", ":1|"),
+        ("DELIFEQ k v", ":0|"),
+        ("SADD k v", ":1|"),
+        ("DELIFEQ k v", "-WRONGTYPE Operation against a key holding the wrong kind of value|"),
+        ("SET l v", "+OK|"),
+        ("SET l w IFEQ v", "+OK|"),
+        ("SET l x IFEQ v", "$-1|"),
+        ("SET l x IFNE v", "-ERR syntax error|"),
+        ("WAITAOF 0 0 0", "*2|:0|:0|"),
+        ("EVAL return(redis.call('delifeq','l','w')) 0", ":1|"),
+        ("DELEX l IFEQ w", "-ERR unknown command 'DELEX', with args beginning with: 'l' 'IFEQ' 'w' |"),
+        ("COMMAND INFO digest", "*1|$-1|"),
+    ] {
+        assert_eq!(node.ask(&mut client, &words(sent)), expected, "{sent}");
+    }
+    let info = node.ask(&mut client, &["INFO", "server"]);
+    assert!(info.contains("redis_version:7.2.4|"), "{info}");
+    assert!(info.contains("server_name:valkey|valkey_version:9.0.0|"), "{info}");
+    let hello = node.ask(&mut client, &["HELLO"]);
+    assert!(hello.contains("$6|server|$6|valkey|$7|version|$5|9.0.0|"), "{hello}");
+}
+
+#[test]
 fn an_older_node_knows_nothing_of_it() {
     let mut node = node(Version::V7_0);
     let mut client = node.client();
     for (sent, expected) in [
         ("DELEX k IFEQ v", "-ERR unknown command 'DELEX', with args beginning with: 'k' 'IFEQ' 'v' |"),
         ("DIGEST k", "-ERR unknown command 'DIGEST', with args beginning with: 'k' |"),
+        ("DELIFEQ k v", "-ERR unknown command 'DELIFEQ', with args beginning with: 'k' 'v' |"),
         ("WAITAOF 0 0 0", "-ERR unknown command 'WAITAOF', with args beginning with: '0' '0' '0' |"),
         ("SET k v IFEQ v", "-ERR syntax error|"),
         ("SET k v IFDNE 9555e8555c62dcfd", "-ERR syntax error|"),

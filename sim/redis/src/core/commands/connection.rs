@@ -116,8 +116,9 @@ fn reply_hello(ctx: &Context<'_>, out: &mut Vec<u8>) {
     let protocol = ctx.session.protocol;
     let is_sentinel = ctx.core.config.program.is_some();
     reply::map(out, protocol, if is_sentinel { 6 } else { 7 });
-    pair(out, b"server", b"redis");
-    pair(out, b"version", ctx.version().full().as_bytes());
+    let (server, version) = ctx.version().server();
+    pair(out, b"server", server.as_bytes());
+    pair(out, b"version", version.as_bytes());
     reply::bulk(out, b"proto");
     reply::integer(out, if protocol == Protocol::Two { 2 } else { 3 });
     reply::bulk(out, b"id");

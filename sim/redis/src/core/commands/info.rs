@@ -51,6 +51,9 @@ fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
         "redis_version:{}\r\nredis_mode:standalone\r\narch_bits:64\r\n",
         core.config.version.full()
     )?;
+    if let (server @ "valkey", version) = core.config.version.server() {
+        write!(text, "server_name:{server}\r\n{server}_version:{version}\r\n")?;
+    }
     write!(text, "run_id:{}\r\ntcp_port:{}\r\nuptime_in_seconds:{up}\r\n", core.run_id, core.config.port)
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn lookup(args: &Args<'_>, version: Version) -> Result<&'static Comma
 
 /// What a node of this version has.
 pub(crate) fn all(version: Version) -> impl Iterator<Item = &'static CommandSpec> {
-    COMMANDS.iter().filter(move |spec| spec.since <= version)
+    COMMANDS.iter().filter(move |spec| spec.known_to.contains(&version))
 }
 
 /// The same, by the first word and the second if there is one.
@@ -21,7 +21,8 @@ pub(crate) fn lookup_words(
     second: Option<&[u8]>,
     version: Version,
 ) -> Result<&'static CommandSpec, LookupError> {
-    let spec = find(name).filter(|spec| spec.since <= version).ok_or(LookupError::UnknownCommand)?;
+    let spec =
+        find(name).filter(|spec| spec.known_to.contains(&version)).ok_or(LookupError::UnknownCommand)?;
     match second {
         Some(name) if !spec.subcommands.is_empty() => {
             spec.subcommand(name).ok_or(LookupError::UnknownSubcommand)
@@ -33,7 +34,7 @@ pub(crate) fn lookup_words(
 /// The command of that full name: `get`, `client|list`.
 pub(crate) fn lookup_full_name(name: &[u8], version: Version) -> Option<&'static CommandSpec> {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
-    let spec = find(parts.next()?).filter(|spec| spec.since <= version)?;
+    let spec = find(parts.next()?).filter(|spec| spec.known_to.contains(&version))?;
     match parts.next() {
         None => Some(spec),
         Some(sub) => spec.subcommand(sub),

@@ -23,7 +23,16 @@ pub(super) const fn command(
     flags: u32,
     run: Handler,
 ) -> CommandSpec {
-    CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[], since: Version::V7_0 }
+    CommandSpec {
+        name,
+        family: name,
+        full_name,
+        arity,
+        flags,
+        run,
+        subcommands: &[],
+        known_to: &Version::ALL,
+    }
 }
 
 pub(super) const fn subcommand(
@@ -41,7 +50,7 @@ pub(super) const fn subcommand(
         flags,
         run,
         subcommands: &[],
-        since: Version::V7_0,
+        known_to: &Version::ALL,
     }
 }
 
@@ -59,7 +68,7 @@ pub(super) const fn container(
         flags: 0,
         run: server::container_without_subcommand,
         subcommands,
-        since: Version::V7_0,
+        known_to: &Version::ALL,
     }
 }
 
@@ -122,7 +131,7 @@ const OTHERS: &[CommandSpec] = &[
         flags: LOADING_OK | STALE_OK,
         run: introspection::command,
         subcommands: COMMAND,
-        since: Version::V7_0,
+        known_to: &Version::ALL,
     },
     container("CONFIG", "config", -2, CONFIG),
     command("COPY", "copy", -3, WRITE | DENY_OOM, rename::copy),
@@ -130,8 +139,9 @@ const OTHERS: &[CommandSpec] = &[
     command("DECR", "decr", 2, WRITE | DENY_OOM | FAST, strings::decr),
     command("DECRBY", "decrby", 3, WRITE | DENY_OOM | FAST, strings::decrby),
     command("DEL", "del", -2, WRITE, keys::del),
-    command("DELEX", "delex", -2, WRITE | FAST, strings::delex).introduced_in(Version::V8_4),
-    command("DIGEST", "digest", 2, READ_ONLY | FAST, strings::digest).introduced_in(Version::V8_4),
+    command("DELEX", "delex", -2, WRITE | FAST, strings::delex).only_in(&[Version::V8_4]),
+    command("DELIFEQ", "delifeq", 3, WRITE | FAST, strings::delifeq).only_in(&[Version::Valkey9]),
+    command("DIGEST", "digest", 2, READ_ONLY | FAST, strings::digest).only_in(&[Version::V8_4]),
     command(
         "DISCARD",
         "discard",
@@ -315,7 +325,7 @@ const OTHERS: &[CommandSpec] = &[
         transactions::unwatch,
     ),
     command("WAIT", "wait", 3, NO_SCRIPT, replication::wait),
-    command("WAITAOF", "waitaof", 4, 0, replication::waitaof).introduced_in(Version::V8_4),
+    command("WAITAOF", "waitaof", 4, 0, replication::waitaof).only_in(Version::WITH_WAITAOF),
     command(
         "WATCH",
         "watch",

@@ -40,6 +40,14 @@ pub(super) static STRINGS: Section = Section {
             )
             .optional(),
         ]),
+        doc(
+            "delifeq",
+            "9.0.0",
+            "Deletes a key if it holds this string, on Valkey",
+            "O(N), N being the length of the string",
+        )
+        .keys(&[one(1, "RW delete")])
+        .takes(&[key("key", 0), string("value")]),
         doc("digest", "8.4.0", "Tells the XXH3 hash of a string", "O(N), N being the length of the string")
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0)]),

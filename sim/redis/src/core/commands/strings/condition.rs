@@ -4,7 +4,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::core::commands::keys;
 use crate::core::context::Context;
-use crate::core::{Next, errors};
+use crate::core::state::Class;
+use crate::core::{Next, Version, errors};
 use crate::resp::{Args, reply};
 
 /// Digits of a digest.
@@ -29,6 +30,15 @@ impl Comparison {
             b"IFDEQ" => Some(Comparison { by_digest: true, equal: true }),
             b"IFDNE" => Some(Comparison { by_digest: true, equal: false }),
             _ => None,
+        }
+    }
+
+    /// Whether SET has it on such a node.
+    pub(super) fn is_known_to(self, version: Version) -> bool {
+        match version {
+            Version::V7_0 => false,
+            Version::V8_4 => true,
+            Version::Valkey9 => self.equal && !self.by_digest,
         }
     }
 
@@ -64,6 +74,25 @@ pub(crate) fn digest(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     Next::Reply
 }
 
+/// DELIFEQ key value: Valkey's own.
+pub(crate) fn delifeq(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let key = args.at(1);
+    match ctx.string(key).map(|value| value == Some(args.at(2))) {
+        Err(()) => reply::error(out, errors::WRONG_TYPE),
+        Ok(holds) => delete_if(ctx, key, holds, out),
+    }
+    Next::Reply
+}
+
+fn delete_if(ctx: &mut Context<'_>, key: &[u8], holds: bool, out: &mut Vec<u8>) {
+    let deleted = holds && ctx.remove(key);
+    if deleted {
+        ctx.notify(Class::GENERIC, "del", key, out);
+        ctx.propagate_as(&[b"DEL", key]);
+    }
+    reply::integer(out, i64::from(deleted));
+}
+
 /// DELEX key [IFEQ value|IFNE value|IFDEQ digest|IFDNE digest]: a key that is not there meets no condition.
 pub(crate) fn delex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     match args.len() {
@@ -86,13 +115,7 @@ pub(crate) fn delex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     };
     match holds {
         Err(why) => reply::error(out, why),
-        Ok(holds) => {
-            let deleted = holds && ctx.remove(key);
-            if deleted {
-                ctx.propagate_as(&[b"DEL", key]);
-            }
-            reply::integer(out, i64::from(deleted));
-        }
+        Ok(holds) => delete_if(ctx, key, holds, out),
     }
     Next::Reply
 }

@@ -8,7 +8,7 @@ mod ranges;
 mod set;
 
 pub(crate) use bits::{getbit, setbit};
-pub(crate) use condition::{delex, digest};
+pub(crate) use condition::{delex, delifeq, digest};
 pub(crate) use counters::{decr, decrby, incr, incrby, incrbyfloat};
 pub(crate) use ranges::{append, getrange, setrange, strlen};
 pub(crate) use set::{getex, psetex, set, setex, setnx};

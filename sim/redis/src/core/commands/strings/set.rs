@@ -141,7 +141,7 @@ fn parse_set_options<'a>(args: &Args<'a>, version: Version) -> Option<SetOptions
             index += 2;
             continue;
         }
-        if let Some(comparison) = Comparison::from_word(option).filter(|_| version >= Version::V8_4) {
+        if let Some(comparison) = Comparison::from_word(option).filter(|it| it.is_known_to(version)) {
             // The same one may be given twice: the last one counts.
             let may_be = options.compared.is_none_or(|(known, _)| known == comparison)
                 && !options.only_if_absent
