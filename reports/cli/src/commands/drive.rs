@@ -95,7 +95,7 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
     check_calm(&calm)?;
     let limit = arguments.limit.unwrap_or(calm.time * SLOWER + WAITS);
     let nodes = stage.nodes();
-    let seen = Calm { histories: &calm.histories, requests: &calm.requests, nodes: &nodes };
+    let seen = Calm { histories: &calm.histories, requests: &calm.requests, nodes: &nodes, time: calm.time };
     let (tries, hold) = (wanted(arguments, seen.tries())?, seen.longest_hold());
     let mut driven = Driven { breaks: None, is_decided: true };
     let width = tries.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max("calm".len());
@@ -161,8 +161,8 @@ fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<(),
         Ended::TooLate => ", then it was killed",
     };
     output::print(&format!("{name:width$}  {cells}  {:.1}{how}\n", seen.time.as_secs_f64()))?;
-    let complaint = seen.complaint.filter(|_| !how.is_empty());
     let doubt = worst(Predicate::P1).and_then(Verdict::doubt);
+    let complaint = seen.complaint.filter(|_| !how.is_empty() || doubt.is_some());
     driven.is_decided &= doubt.is_none();
     for line in complaint.as_deref().into_iter().chain(doubt) {
         output::print(&format!("    {line}\n"))?;

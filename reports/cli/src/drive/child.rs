@@ -134,7 +134,7 @@ pub(crate) enum Ended {
 }
 
 /// Runs a command with these variables to its end, or for so long. What it prints is dropped. What it complains of goes
-/// to `stderr`: of a pipe, the last line is returned.
+/// to `stderr`: of a pipe, the line that says most is returned.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -154,7 +154,7 @@ pub(crate) async fn run(
     // Waiting for a child would close it.
     let pipe = keeper.stdin.take();
     let complaints = keeper.stderr.take();
-    let complaint = tokio::spawn(async move { last_line(complaints?).await });
+    let complaint = tokio::spawn(async move { complaint(complaints?).await });
     let ended = match tokio::time::timeout(at_most, keeper.wait()).await {
         Ok(status) => Ended::Itself { is_success: status?.success() },
         Err(_too_late) => {
@@ -166,14 +166,18 @@ pub(crate) async fn run(
     Ok((ended, complaint.await.unwrap_or_default()))
 }
 
-/// The last line that says something, until all who write have ended.
-async fn last_line(complaints: tokio::process::ChildStderr) -> Option<String> {
+/// The last line that names an error, or else the last that says something, until all who write have ended: Node ends
+/// with its version.
+async fn complaint(complaints: tokio::process::ChildStderr) -> Option<String> {
     let mut complaints = tokio::io::BufReader::new(complaints);
     let mut last = None;
     let mut line = Vec::new();
     while complaints.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
         let text = doublehold_text::clean(String::from_utf8_lossy(&line).trim());
-        last = if text.is_empty() { last } else { Some(text) };
+        let is_error = |text: &String| text.contains("rror");
+        if !text.is_empty() && (is_error(&text) || !last.as_ref().is_some_and(is_error)) {
+            last = Some(text);
+        }
         line.clear();
     }
     last

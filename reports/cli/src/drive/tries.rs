@@ -11,7 +11,7 @@ use crate::serve::control::{Request, is_of_driver};
 /// A lease, where the command tells none.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// How much later a late request arrives: beyond what clients wait for, and within most leases.
+/// How much later a late request arrives at most: beyond what clients wait for, and within most leases.
 const LATE: Duration = Duration::from_secs(3);
 
 /// One try: what it is called, and the words that strike it.
@@ -29,6 +29,8 @@ pub(crate) struct Calm<'a> {
     pub(crate) requests: &'a [Request],
     /// The names of the nodes.
     pub(crate) nodes: &'a [String],
+    /// How long the command took.
+    pub(crate) time: Duration,
 }
 
 impl Calm<'_> {
@@ -69,7 +71,7 @@ impl Calm<'_> {
     }
 
     /// What befalls a node right after a grant. Of several nodes, whoever is granted the lock has a bare majority: the
-    /// others are down until then.
+    /// others refuse writes until then.
     fn of_nodes(&self) -> Vec<Try> {
         let Some((node, absent)) = self.decisive() else { return Vec::new() };
         let lease = self.lease();
@@ -94,6 +96,12 @@ impl Calm<'_> {
         ]
     }
 
+    /// How much later a late request arrives: while the command still runs.
+    fn lateness(&self) -> Duration {
+        let half = u64::try_from(self.time.as_millis() / 2).unwrap_or(u64::MAX);
+        LATE.min(Duration::from_millis(half))
+    }
+
     /// How long a client held the lock at most, in whole milliseconds.
     pub(crate) fn longest_hold(&self) -> Duration {
         let claims = self.histories.iter().flat_map(claims);
@@ -112,12 +120,13 @@ impl Calm<'_> {
 
     fn of_request(&self, client: &str, command: &str) -> Vec<Try> {
         let Some(node) = self.nodes.first() else { return Vec::new() };
-        let ms = LATE.as_millis();
+        let late = self.lateness();
+        let ms = late.as_millis();
         let tried = |what: String, word: String| Try {
             name: format!("{client}'s {command} to {node} {what}"),
             words: vec![word],
         };
-        let late = exact_duration(LATE);
+        let late = exact_duration(late);
         let mut tries = vec![
             tried(format!("arrives {late} late"), format!("HOLD {client} {node} {ms} {command}")),
             tried("loses its reply".to_owned(), format!("DROP {client} {node} {command}")),
@@ -143,17 +152,18 @@ impl Calm<'_> {
     }
 }
 
-/// The words by which nodes are down until the first grant.
+/// The words by which nodes vote for nobody until the first grant. They refuse at once: to a node that is down some
+/// drivers connect again for longer than a lease.
 fn absent_until_a_grant(absent: &[String]) -> (Vec<String>, Vec<String>) {
-    let back = absent.iter().map(|node| format!("AT *'s grant DO RESTART {node}"));
-    (absent.iter().map(|node| format!("CRASH {node}")).collect(), back.collect())
+    let back = absent.iter().map(|node| format!("AT *'s grant DO REFUSE-WRITES {node} OFF"));
+    (absent.iter().map(|node| format!("REFUSE-WRITES {node}")).collect(), back.collect())
 }
 
 fn in_words(absent: &[String]) -> String {
     match absent {
         [] => String::new(),
-        [node] => format!(", until which {node} is down"),
-        nodes => format!(", until which {} are down", list(nodes)),
+        [node] => format!(", until which {node} refuses writes"),
+        nodes => format!(", until which {} refuse writes", list(nodes)),
     }
 }
 
@@ -174,7 +184,7 @@ mod tests {
     fn words(nodes: &[&str], requests: &[Request]) -> Vec<String> {
         let histories = [History::new(Header::new("calm", 0, &["c1", "c2"], &["lock"]))];
         let nodes = names(nodes);
-        let calm = Calm { histories: &histories, requests, nodes: &nodes };
+        let calm = Calm { histories: &histories, requests, nodes: &nodes, time: Duration::from_secs(9) };
         calm.tries().into_iter().map(|it| it.words.join("; ")).collect()
     }
 
@@ -189,8 +199,11 @@ mod tests {
     #[test]
     fn of_five_nodes_a_bare_majority_is_held_and_its_last_node_struck() {
         let words = words(&["A", "B", "C", "D", "E"], &[]);
-        let back = "AT *'s grant DO RESTART D; AT *'s grant DO RESTART E";
-        assert_eq!(words[0], format!("CRASH D; CRASH E; AT *'s grant DO CLOCK C 10000; {back}"));
+        let back = "AT *'s grant DO REFUSE-WRITES D OFF; AT *'s grant DO REFUSE-WRITES E OFF";
+        assert_eq!(
+            words[0],
+            format!("REFUSE-WRITES D; REFUSE-WRITES E; AT *'s grant DO CLOCK C 10000; {back}")
+        );
     }
 
     #[test]
@@ -211,7 +224,7 @@ mod tests {
                 "HOLD c2 A 3000 DEL",
                 "DROP c2 A DEL",
                 "REPEAT c2 A 3000 DEL",
-                "CRASH C; HOLD c2 A 3000 DEL; AT *'s grant DO RESTART C",
+                "REFUSE-WRITES C; HOLD c2 A 3000 DEL; AT *'s grant DO REFUSE-WRITES C OFF",
             ]
         );
     }

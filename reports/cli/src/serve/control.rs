@@ -146,6 +146,9 @@ impl Control {
                 host.order(ToDo::Restart).await?;
             }
         }
+        for host in nodes.iter().filter(|host| host.refuses_writes()) {
+            self.refuse_writes(host, false).await?;
+        }
         for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
             if host.order(type_in(&commands)).await.is_err() {
                 // A script keeps it busy, or it is about to crash.
@@ -237,6 +240,20 @@ impl Control {
     /// Whether the nodes are a master and its replicas.
     pub(super) fn is_replicated(&self) -> bool {
         matches!(self.layout.nodes, Nodes::Replicated(_))
+    }
+
+    /// Lets a node refuse writes, or take them as its scenario says.
+    pub(super) async fn refuse_writes(&self, host: &Host, refuses: bool) -> Result<(), String> {
+        let told = self
+            .scenario
+            .as_deref()
+            .zip(host.node)
+            .map(|(scenario, node)| scenario::node_config(scenario, node).core.min_replicas_to_write);
+        // More than any node here has.
+        let needed = if refuses { i32::MAX.unsigned_abs() } else { told.unwrap_or_default() };
+        host.order(type_in(&[format!("CONFIG SET min-replicas-to-write {needed}")])).await?;
+        host.note_refuses_writes(refuses);
+        Ok(())
     }
 
     /// Makes a node a master, and the others its replicas. Who is cut off from it hears of it when the cut is healed.

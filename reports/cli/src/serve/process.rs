@@ -192,6 +192,8 @@ pub(super) async fn run(
         };
         process.end_at_once().await;
         place.host.set_up(false);
+        // It begins with the settings that it had at first.
+        place.host.note_refuses_writes(false);
         if let Some(node) = place.host.node {
             place.control.record.note_end(node);
         }

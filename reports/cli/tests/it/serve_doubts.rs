@@ -134,6 +134,17 @@ fn a_key_that_is_written_over_by_whoever_asks_is_a_double_hold_and_no_wrong_rele
 }
 
 #[test]
+fn a_release_that_arrives_when_its_client_asks_again_is_of_its_own_key() {
+    let server = start(&[]);
+    let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
+    tell(&mut control, &["GRANTED c1", "RELEASES c1", "ASKS c1"]);
+    assert_eq!(c1.say("DEL lock"), "1");
+    assert_eq!(control.say("DOUBLEHOLD VERDICT WR"), "holds");
+}
+
+#[test]
 fn whoever_deletes_a_key_and_told_nothing_is_named() {
     let server = start(&[]);
     let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));

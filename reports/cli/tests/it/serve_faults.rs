@@ -297,6 +297,22 @@ fn a_promoted_replica_is_master_and_the_others_follow_it() {
 }
 
 #[test]
+fn a_node_refuses_writes_at_once_until_it_is_told_or_reset() {
+    let weather = Weather::over(1, &[]);
+    let mut client = weather.server.client(0);
+    for end in ["REFUSE-WRITES A OFF", "RESET", "CRASH A"] {
+        assert_eq!(weather.word("REFUSE-WRITES A"), "OK");
+        assert!(client.say("SET k v").starts_with("-NOREPLICAS"));
+        assert!(weather.word("STATUS").contains("refuses writes"));
+        assert_eq!(weather.word(end), "OK");
+        assert!(!weather.word("STATUS").contains("refuses writes"), "{end}");
+        if end != "CRASH A" {
+            assert_eq!(client.say("SET k v"), "OK", "{end}");
+        }
+    }
+}
+
+#[test]
 fn keys_are_flushed_or_evicted() {
     let weather = Weather::over(1, &[]);
     let mut client = weather.server.client(0);

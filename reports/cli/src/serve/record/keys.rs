@@ -185,6 +185,11 @@ fn touched(
         Changer::Silent(name) => return Some(unattributed(&format!("{name}, which has told nothing,"))),
         Changer::Nameless => return Some(unattributed("a connection without a name")),
     };
+    if client == held.client {
+        // Its release of an earlier grant may arrive when it has asked again: which of its calls it was, nobody knows.
+        let (lock, by) = (held.lock, held.grant);
+        return Some(EventKind::KeyTouched { client, node, lock, by, held: held.grant, op });
+    }
     let candidates = calls.of_command(client);
     let of_lock: Vec<Call> = candidates.iter().filter(|call| call.lock == held.lock).copied().collect();
     Some(match (candidates.as_slice(), of_lock.as_slice()) {

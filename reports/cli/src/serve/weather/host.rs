@@ -47,6 +47,7 @@ pub(crate) struct Host {
     /// Whoever is busy goes on.
     slowness_changed: Notify,
     is_up: AtomicBool,
+    refuses_writes: AtomicBool,
     /// Until when it is stopped, on this machine's monotonic clock.
     stopped_until: Mutex<Option<Duration>>,
     orders: mpsc::UnboundedSender<Order>,
@@ -70,6 +71,7 @@ impl Host {
             slower_ns: AtomicU64::new(0),
             slowness_changed: Notify::new(),
             is_up: AtomicBool::new(true),
+            refuses_writes: AtomicBool::new(false),
             stopped_until: Mutex::default(),
             orders,
         };
@@ -185,6 +187,14 @@ impl Host {
         self.is_up.store(is_up, Ordering::Release);
     }
 
+    pub(crate) fn refuses_writes(&self) -> bool {
+        self.refuses_writes.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn note_refuses_writes(&self, refuses: bool) {
+        self.refuses_writes.store(refuses, Ordering::Release);
+    }
+
     /// Has its thread do something, and waits until it is done.
     pub(crate) async fn order(&self, what: ToDo) -> Result<(), String> {
         let (done, told) = oneshot::channel();
@@ -199,6 +209,9 @@ impl Host {
         let mut wrong = Vec::new();
         if !self.is_up() {
             wrong.push("down".to_owned());
+        }
+        if self.refuses_writes() {
+            wrong.push("refuses writes".to_owned());
         }
         if let Some(until) = *self.stopped() {
             let rest = until.saturating_sub(now);

@@ -72,6 +72,7 @@ pub(super) async fn in_time(control: &Arc<Control>, word: Word) -> Said {
         Word::Crash(host) => host.order(ToDo::Crash).await,
         Word::Restart(host) => host.order(ToDo::Restart).await,
         Word::Promote { host, tell } => control.promote(&host, &tell).await,
+        Word::RefuseWrites { host, refuses } => control.refuse_writes(&host, refuses).await,
         Word::Flush(host) => host.order(type_in(&["FLUSHALL".to_owned()])).await,
         Word::Evict { host, volatile_only } => host.order(ToDo::Evict { volatile_only }).await,
         Word::Await { over, at_most } => await_strikes(control, over, at_most).await,

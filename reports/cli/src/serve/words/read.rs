@@ -82,6 +82,7 @@ impl Arguments<'_> {
             "CRASH" => Word::Crash(self.host()?),
             "RESTART" => Word::Restart(self.host()?),
             "PROMOTE" => self.promote()?,
+            "REFUSE-WRITES" => Word::RefuseWrites { host: self.node()?, refuses: !self.is_next("OFF") },
             "FLUSH" => Word::Flush(self.node()?),
             "EVICT" => Word::Evict { host: self.node()?, volatile_only: self.is_next("VOLATILE") },
             "AWAIT" => {

@@ -26,6 +26,8 @@ pub(super) fn of(word: &Word) -> Option<(String, Option<usize>)> {
         Word::Crash(host) => (format!("{} crashes", host.name), Some(host)),
         Word::Restart(host) => (format!("{} starts again", host.name), Some(host)),
         Word::Promote { host, .. } => (format!("{} is promoted", host.name), Some(host)),
+        Word::RefuseWrites { host, refuses: true } => (format!("{} refuses writes", host.name), Some(host)),
+        Word::RefuseWrites { host, .. } => (format!("{} takes writes again", host.name), Some(host)),
         Word::Flush(host) => (format!("{} is flushed", host.name), Some(host)),
         Word::Evict { host, volatile_only: true } => {
             (format!("{} evicts all keys that have a lifetime", host.name), Some(host))

@@ -41,6 +41,11 @@ pub(crate) enum Word {
         host: Arc<Host>,
         volatile_only: bool,
     },
+    /// Lets it refuse writes, or take them again.
+    RefuseWrites {
+        host: Arc<Host>,
+        refuses: bool,
+    },
     Strike(Strike),
     /// Another word, at a moment; as it was typed.
     At {
@@ -140,6 +145,11 @@ pub(super) const USAGES: &[Usage] = &[
     usage("CRASH", "NODE", "ends its process at once; its files stay"),
     usage("RESTART", "NODE", "starts it again, with what its files hold (`--persistence`)"),
     usage("PROMOTE", "NODE [TELL OTHER…]", "makes a replica the master, and the others follow it"),
+    usage(
+        "REFUSE-WRITES",
+        "NODE [OFF]",
+        "lets it refuse writes at once, as a master that has too few replicas does (NOREPLICAS); OFF ends it",
+    ),
     usage("FLUSH", "NODE", "deletes all keys"),
     usage("EVICT", "NODE [VOLATILE]", "evicts all keys, or all that have a lifetime"),
     usage(
