@@ -50,9 +50,12 @@ pub fn render_lanes<'a>(run: impl Into<ShownRun<'a>>, style: &Style) -> String {
 pub fn history(history: &History, verdicts_of_it: &Verdicts, asked: &[Predicate], style: &Style) -> String {
     let header = history.header();
     let title = format!(
-        "{}: a history of {} clients and {} events, {} of true time",
+        "{}: a history of {} and {} events, {} of true time",
         clean(&header.scenario),
-        header.clients.len(),
+        match header.clients.len() {
+            1 => "1 client".to_owned(),
+            clients => format!("{clients} clients"),
+        },
         history.events().len(),
         duration(history.end().0),
     );

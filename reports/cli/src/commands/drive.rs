@@ -92,7 +92,7 @@ struct Driven {
 async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
     let stage = Stage::set_up(options(arguments)?, arguments.command.clone()).await?;
     let calm = stage.run(None, arguments.limit.unwrap_or(LIMIT)).await?;
-    check_calm(&calm)?;
+    check_calm(&calm, arguments.limit.unwrap_or(LIMIT))?;
     let limit = arguments.limit.unwrap_or(calm.time * SLOWER + WAITS);
     let nodes = stage.nodes();
     let seen = Calm { histories: &calm.histories, requests: &calm.requests, nodes: &nodes, time: calm.time };
@@ -186,7 +186,7 @@ fn badness(verdict: &Verdict) -> u8 {
 }
 
 /// Refuses a command that shows nothing in calm: no try would show more.
-fn check_calm(calm: &Seen) -> Result<(), CliError> {
+fn check_calm(calm: &Seen, limit: Duration) -> Result<(), CliError> {
     let refused = |problem: String, hint: &str| Err(CliError::Usage { problem, hint: hint.to_owned() });
     let is_granted = |history: &History| {
         history.events().iter().any(|event| matches!(event.what, EventKind::Granted { .. }))
@@ -194,7 +194,7 @@ fn check_calm(calm: &Seen) -> Result<(), CliError> {
     let nobody_told = calm.histories.iter().all(|history| history.header().clients.is_empty());
     match calm.ended {
         Ended::TooLate => refused(
-            format!("the command did not end in {} in calm", exact_duration(calm.time)),
+            format!("the command did not end in {} in calm", exact_duration(limit)),
             "give it more time by `--limit`, or let it end after some turns",
         ),
         Ended::Itself { is_success: false } => refused(

@@ -1,8 +1,8 @@
 //! One run of somebody's command: as a group of processes that ends with it, with its time, or with this program.
 //!
 //! Between this program and the command stands a keeper, which is this program again. It holds the reading end of a
-//! pipe: when that ends, however this program has ended, it kills the command's whole group. On Linux, what has left the
-//! group comes to the keeper as an orphan, and is killed too.
+//! pipe: when that ends, however this program has ended, it kills the command's whole group. On Linux, what has left
+//! the group comes to the keeper as an orphan, and is killed too.
 
 use std::ffi::OsString;
 use std::io::{self, Read};

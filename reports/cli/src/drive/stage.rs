@@ -63,8 +63,8 @@ impl Stage {
         self.control.node_names()
     }
 
-    /// Runs the command once, under a try if there is one, for so long at most. The try strikes anew after each RESET of
-    /// the command.
+    /// Runs the command once, under a try if there is one, for so long at most. The try strikes anew after each RESET
+    /// of the command.
     pub(crate) async fn run(&self, tried: Option<&Try>, at_most: Duration) -> Result<Seen, CliError> {
         let failed = |problem: String| CliError::Runtime(std::io::Error::other(problem));
         self.control.strike_always(tried.map(|tried| tried.words.clone()).unwrap_or_default());

@@ -137,7 +137,7 @@ impl Control {
         let ended = self.history();
         self.recover();
         for host in self.hosts.iter().filter(|host| host.is_up() && !host.is_node()) {
-            // A Sentinel goes on with whom it knows, and would fail over to them: only a new one knows the first master.
+            // A Sentinel goes on with whom it knows, and would fail over: only a new one knows the first master.
             host.order(ToDo::Crash).await?;
         }
         let (nodes, sentinels): (Vec<_>, Vec<_>) = self.hosts.iter().partition(|host| host.is_node());

@@ -15,7 +15,7 @@ pub(crate) enum ServeError {
     NoNodes,
     /// The range of ports does not exist.
     #[error(
-        "{what} from port {port} on do not fit into the ports 1 to 65535; choose a lower `--port` or fewer of them"
+        "no room for {what} from port {port} on: ports are 1 to 65535; choose a lower `--port` or fewer of them"
     )]
     PortsOutOfRange {
         /// What was asked for, in words.

@@ -88,7 +88,10 @@ impl Layout {
         let more = count.checked_sub(1).ok_or(ServeError::NoNodes)?;
         match u16::try_from(u32::from(self.port) + more) {
             Ok(last) if self.port > 0 => Ok(self.port..=last),
-            _ => Err(ServeError::PortsOutOfRange { what: self.to_string(), port: self.port }),
+            _ => {
+                let control = if self.faults { " and the port for words" } else { "" };
+                Err(ServeError::PortsOutOfRange { what: format!("{self}{control}"), port: self.port })
+            }
         }
     }
 

@@ -150,7 +150,7 @@ error: `--quorum` is a setting of Sentinels, and there are none
 hint: add Sentinels and replicas for them to promote: `--sentinels 3 --replicas 2`
 
 $ doublehold serve --port 65533 --replicas 2 --sentinels 3
-error: a master, 2 replicas and 3 Sentinels from port 65533 on do not fit into the ports 1 to 65535; choose a lower `--port` or fewer of them
+error: no room for a master, 2 replicas and 3 Sentinels from port 65533 on: ports are 1 to 65535; choose a lower `--port` or fewer of them
 
 $ doublehold serve --replicas 2 --sentinels 3 --down-after 0ms
 error: invalid value '0ms' for '--down-after <DURATION>': must be 1ms at least

@@ -90,7 +90,7 @@ impl ClaimEvents<'_> {
             EventKind::Abandoned { client, grant } => {
                 let name = self.facts.client(*client);
                 let lock = self.facts.the_lock(self.facts.lock_of(*grant));
-                let words = format!("{name} leaves {lock} without giving it back, and its process runs on");
+                let words = format!("{name} leaves {lock} without giving it back");
                 self.end_claim(at, *client, *grant, words, Rank::Effect);
             }
             EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {

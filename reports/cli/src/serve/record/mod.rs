@@ -10,6 +10,7 @@ mod call;
 mod data;
 mod keys;
 mod probe;
+mod refusals;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,7 @@ use doublehold_sim_redis::core::KeyChange;
 use doublehold_text::suggest;
 use keys::{Changer, Keys};
 pub(super) use probe::probe;
+use refusals::gone_without_a_word;
 
 /// The name of a lock that nobody named.
 pub(super) const THE_LOCK: &str = "lock";
@@ -305,44 +307,11 @@ impl Book {
             .map_or("somebody", String::as_str)
     }
 
-    fn still_asks(&self, client: &str, lock: LockId) -> String {
-        let lock = self.lock_name(lock);
-        format!(
-            "{client} has asked for `{lock}` and told nothing since: first `GRANTED {client}` or `REFUSED {client}`. Two \
-             threads that ask need two names"
-        )
-    }
-
-    fn still_holds(&self, client: &str, lock: LockId) -> String {
-        let lock = self.lock_name(lock);
-        format!(
-            "{client} holds `{lock}`: first `RELEASES {client}` or `LOST {client}`. `RESET` begins another test, and two \
-             threads need two names"
-        )
-    }
-
     /// Whether a client has told that a lock is lost, and holds none: it may clean up, or hear of it twice.
     fn has_lost(&self, client: ClientId, lock: Option<&str>) -> bool {
         let of_lock = |it: &Call| lock.is_none_or(|lock| self.lock_name(it.lock) == lock);
         let mut has = self.calls.held_by(client).chain(self.calls.released_by(client));
         self.calls.lost_by(client).any(|call| of_lock(&call)) && !has.any(|call| of_lock(&call))
-    }
-
-    fn misses(&self, client: &str, lock: Option<&str>, told: &Statement) -> String {
-        let of = lock.map_or_else(String::new, |lock| format!(" for `{lock}`"));
-        match told {
-            Statement::Granted { .. } | Statement::Refused => {
-                format!("{client} has not asked{of}: tell `DOUBLEHOLD ASKS {client}` right before it asks")
-            }
-            Statement::Released(_) => {
-                format!(
-                    "{client} has not told that it gives the lock back: tell `DOUBLEHOLD RELEASES {client}` right before"
-                )
-            }
-            _ => format!(
-                "{client} holds nothing{of}: tell `DOUBLEHOLD GRANTED {client}` right after it was granted the lock"
-            ),
-        }
     }
 
     /// The call under which a client reads and writes: what it holds, or held last.
@@ -418,13 +387,6 @@ impl Book {
             EventKind::Unattributed { node: None, lock, why }
         })
     }
-}
-
-fn gone_without_a_word(client: &str) -> String {
-    format!(
-        "{client} closed its connections while it held the lock and told nothing since: tell `DOUBLEHOLD RELEASES {client}` \
-         before it gives the lock back, or `DOUBLEHOLD DIED {client}` if you killed it"
-    )
 }
 
 /// The place of a name, or the place that it would get.

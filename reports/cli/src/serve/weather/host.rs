@@ -200,7 +200,8 @@ impl Host {
         let (done, told) = oneshot::channel();
         let gone = || format!("{} is gone for good: it was told to stop", self.name);
         self.orders.send(Order { what, done }).map_err(|_| gone())?;
-        told.await.unwrap_or_else(|_| Err(gone()))
+        let done = told.await.unwrap_or_else(|_| Err(gone()));
+        done.map_err(|problem| format!("{}: {problem}", self.name))
     }
 
     /// What is wrong with it, in words; nothing if it is as it began.

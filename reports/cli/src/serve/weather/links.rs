@@ -111,8 +111,8 @@ impl Links {
         gates
     }
 
-    /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's, and no
-    /// fault has ended it.
+    /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's, and
+    /// no fault has ended it.
     pub(crate) fn end(&self, peer: Peer) -> Option<Arc<str>> {
         let mut state = self.state();
         let ended = state.accepted.remove(&peer.connection)?;

@@ -28,7 +28,7 @@ pub(crate) fn check_moment(when: &When, control: &Control) -> Result<(), String>
             Event::Sent { to, .. } | Event::Received { by: to, .. } => Some(to.as_str()),
             Event::Mark { mark: mark @ (Mark::Check | Mark::Extending), .. } => {
                 return Err(format!(
-                    "nobody tells of a {}: wait for acquire, grant, refusal, read, write, extend, release or expiry",
+                    "nobody tells of `{}`: wait for acquire, grant, refusal, read, write, extend, release or expiry",
                     mark.as_str()
                 ));
             }

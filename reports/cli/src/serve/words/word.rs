@@ -169,7 +169,11 @@ pub(super) const USAGES: &[Usage] = &[
         "ends all faults, brings roles back, deletes all data, and begins a new record, of a test of that name",
     ),
     usage("STATUS", "", "lists what is wrong now"),
-    usage("IAM", "CLIENT", "names the client of this connection, as CLIENT SETNAME does"),
+    usage(
+        "IAM",
+        "CLIENT",
+        "names the client of this connection, for links and verdicts, as CLIENT SETNAME does",
+    ),
     usage("ASKS", "CLIENT [LOCK]", "tells that the client is about to ask for the lock"),
     usage(
         "GRANTED",

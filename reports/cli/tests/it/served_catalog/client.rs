@@ -157,7 +157,7 @@ impl Client {
 
     async fn release(&mut self, held: Option<Held>) {
         let Some(Held { grant, .. }) = held else { return };
-        // Told that it was lost, it has no claim to end.
+        // Whoever knows that the lock is lost has no claim to end.
         let _is_held = self.say("RELEASES", &[]).await;
         self.mark(Mark::Release);
         let outcome: &[&str] = match self.lock.release(&grant).await {
