@@ -188,9 +188,9 @@ fn a_history_whose_nodes_nobody_watched_says_nothing_about_their_keys() {
         Story(History::new(header)).waits(0, (C1, 1)).granted(0, (C1, 1)).releases(5, (C1, 1))
     };
     let unseen = story(false).completes(9);
-    let why = "nobody watched the keys of nodes: clients of `doublehold serve` need names, by CLIENT SETNAME, and a lock that \
-               is a string; a record of your own needs `key_touched` whenever a release or an extension changes a key, and \
-               say `\"keys_watched\":true` in the header";
+    let why = "nobody watched the keys of nodes: clients of `doublehold serve` need names, by CLIENT SETNAME, \
+               and a lock that is a string; a record of your own needs `key_touched` whenever a release or an \
+               extension changes a key, and say `\"keys_watched\":true` in the header";
     assert_eq!(judge(&unseen).get(Predicate::WR), &Verdict::Inconclusive(why.to_owned()));
     assert_eq!(
         verdicts(&unseen),
