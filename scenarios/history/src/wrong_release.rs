@@ -42,9 +42,9 @@ pub fn wrong_release(history: &History) -> Verdict {
     }
 }
 
-const UNWATCHED: &str = "nobody watched the keys of nodes: clients of `doublehold serve` need names, by CLIENT SETNAME, and \
-                         a lock that is a string; a record of your own needs `key_touched` whenever a release or an \
-                         extension changes a key, and say `\"keys_watched\":true` in the header";
+const UNWATCHED: &str = "nobody watched the keys of nodes: clients of `doublehold serve` need names, by CLIENT \
+                         SETNAME, and a lock that is a string; a record of your own needs `key_touched` whenever a \
+                         release or an extension changes a key, and say `\"keys_watched\":true` in the header";
 
 /// Whether somebody watched nodes: the header says so, or, in a history older than that field, a key was seen.
 pub(crate) fn is_watched(history: &History) -> bool {
