@@ -32,8 +32,8 @@ use crate::replication;
 use crate::resp::reply;
 use crate::shared::{Shared, State};
 
-/// Replies are sent before the next pipelined request is executed once this much came together: a pipeline of large reads
-/// must not collect its replies in memory. Large enough that lock traffic never notices.
+/// Replies are sent before the next pipelined request is executed once this much came together: a pipeline of large
+/// reads must not collect its replies in memory. Large enough that lock traffic never notices.
 const OUT_LIMIT_BYTES: usize = 256 << 10;
 
 /// A connection reports what it holds once that has changed by so much: lock traffic never does.

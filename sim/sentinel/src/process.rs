@@ -128,7 +128,8 @@ impl<M: Machine> SentinelProcess<M> {
         Ok(SentinelProcess { shared })
     }
 
-    /// Empties the file in which a Sentinel keeps whom it knows: the next one on this machine knows whom its settings name.
+    /// Empties the file in which a Sentinel keeps whom it knows: the next one on this machine knows whom its settings
+    /// name.
     pub fn forget(machine: &M) {
         machine.replace(FILE, &[]);
     }
