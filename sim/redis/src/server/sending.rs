@@ -23,9 +23,10 @@ pub(super) enum Sent {
 }
 
 impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> {
-    /// Sends the replies, once file and stream cover what they tell, and what is pushed meanwhile. With `reads_on`, also
-    /// ends when a client that takes no replies sends more: as Redis does, the node executes that, up to the limit of
-    /// what may wait.
+    /// Sends the replies, once file and stream cover what they tell, and what is pushed meanwhile.
+    ///
+    /// With `reads_on`, also ends when a client that takes no replies sends more: as Redis does, the node executes
+    /// that, up to the limit of what may wait.
     pub(super) async fn send(&mut self, mut covered: Covered, reads_on: bool) -> io::Result<Sent> {
         let shared = self.shared;
         let mut slow_since = None;
