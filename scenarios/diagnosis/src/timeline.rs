@@ -73,7 +73,7 @@ impl<'a> Timeline<'a> {
         Timeline {
             hosts: hosts.chain(drawn.iter().map(|name| (name.as_str(), Role::Node))).collect(),
             clients: (0..clients.len()).map(HostIndex).collect(),
-            leases: BTreeMap::new(),
+            leases: told_leases(history),
             history,
             verdicts,
             told: None,
@@ -87,6 +87,21 @@ impl<'a> Timeline<'a> {
             release: "release",
         }
     }
+}
+
+/// The longest lease of which each client was told.
+fn told_leases(history: &History) -> BTreeMap<HostIndex, Duration> {
+    let mut leases = BTreeMap::new();
+    for event in history.events() {
+        let EventKind::Granted { client, deadline: Some(deadline), reading: Some(reading), .. } = event.what
+        else {
+            continue;
+        };
+        let left = i128::from(deadline.reading_ns) - reading.clock_ns(deadline.clock);
+        let lease: &mut Duration = leases.entry(HostIndex(index(client.0))).or_default();
+        *lease = Duration::from_nanos(u64::try_from(left).unwrap_or(0)).max(*lease);
+    }
+    leases
 }
 
 /// The keys that nodes held, as a history has them.

@@ -52,7 +52,7 @@ pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width";
                 link rel="icon" href="data:,";
-                title { (printable(&view.scenario)) ", seed " (printable(&view.seed)) }
+                title { (printable(&view.title())) }
                 style { (PreEscaped(style())) }
             }
             body {
@@ -85,7 +85,9 @@ fn header(view: &View) -> Markup {
     html! {
         header {
             h1 { (printable(&view.scenario)) } " "
-            span.faint { "seed " (printable(&view.seed)) ", trace " (printable(&view.trace_hash)) }
+            @if !view.seed.is_empty() {
+                span.faint { "seed " (printable(&view.seed)) ", trace " (printable(&view.trace_hash)) }
+            }
             p { (printable(&view.claim)) }
             p {
                 @for it in &view.verdicts {

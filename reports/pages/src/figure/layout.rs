@@ -74,7 +74,7 @@ impl FigureLayout<'_> {
 
     fn title(&mut self) {
         let view = self.view;
-        let title = format!("{}, seed {}: {} of true time", view.scenario, view.seed, duration(view.ended.0));
+        let title = format!("{}: {} of true time", view.title(), duration(view.ended.0));
         self.paragraph(&title, 0.0, r#"font-weight="bold""#);
         let said =
             |it: &doublehold_render::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);

@@ -18,6 +18,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
         claimed: BTreeSet::new(),
         asked: BTreeMap::new(),
         lost: None,
+        running: BTreeSet::new(),
     };
     for event in facts.run.history.events() {
         collected.see(event.at, &event.what);
@@ -36,6 +37,8 @@ struct ClaimEvents<'a> {
     asked: BTreeMap<ClientId, TrueNs>,
     /// The last extension that failed: a client that stops at that instant stops because of it.
     lost: Option<(CallId, TrueNs)>,
+    /// The grants with a deadline that has not passed.
+    running: BTreeSet<CallId>,
 }
 
 /// Refusals of a lock to one client in a row, for one reason.
@@ -53,25 +56,21 @@ impl ClaimEvents<'_> {
             EventKind::AcquireStarted { client, .. } => {
                 self.asked.insert(*client, at);
             }
-            EventKind::Granted { client, grant, lock, fencing, .. } => {
+            EventKind::Granted { client, grant, lock, fencing, deadline, .. } => {
+                self.running.extend(deadline.map(|_| *grant));
                 self.record_grant(at, *client, *grant, *lock, *fencing);
             }
             EventKind::Refused { client, call, why } => self.record_refusal(at, *client, *call, why, true),
             EventKind::AcquireUnknown { client, call, why } => {
                 self.record_refusal(at, *client, *call, why, false)
             }
-            EventKind::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
-            EventKind::ExpiryNoticed { client, grant } => {
-                let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
-                let words = match self.lost {
-                    Some((lost, when)) if lost == *grant && when == at => {
-                        format!("{name} stops, its lease{of} being lost")
-                    }
-                    _ => format!("{name} notices that its lease{of} has expired, and stops"),
-                };
-                self.end_claim(at, *client, *grant, words, Rank::Cause);
+            EventKind::DeadlinePassed { client, grant } => {
+                self.running.remove(grant);
+                self.deadline_passed(at, *client, *grant);
             }
-            EventKind::Extended { client, grant, .. } => {
+            EventKind::ExpiryNoticed { client, grant } => self.record_loss(at, *client, *grant),
+            EventKind::Extended { client, grant, deadline } => {
+                self.running.extend(deadline.map(|_| *grant));
                 let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));
                 let words = format!("{name} extends its lease{of}");
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
@@ -216,6 +215,21 @@ impl ClaimEvents<'_> {
             }
             _ => String::new(),
         }
+    }
+
+    /// A client stops, since its lease is over or its lock is lost.
+    fn record_loss(&mut self, at: TrueNs, client: ClientId, grant: CallId) {
+        let (name, of) = (self.facts.client(client), self.facts.lock_phrase(grant));
+        let words = match self.lost {
+            Some((lost, when)) if lost == grant && when == at => {
+                format!("{name} stops, its lease{of} being lost")
+            }
+            _ if self.running.contains(&grant) => {
+                format!("{name} is told that its lease{of} is lost, and stops")
+            }
+            _ => format!("{name} notices that its lease{of} has expired, and stops"),
+        };
+        self.end_claim(at, client, grant, words, Rank::Cause);
     }
 
     fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: CallId) {

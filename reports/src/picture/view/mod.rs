@@ -43,7 +43,7 @@ pub struct View {
     pub scenario: String,
     /// The claim that it is about.
     pub claim: String,
-    /// The seed, as text: it uses all of its 64 bits.
+    /// The seed, as text: it uses all of its 64 bits. Empty for what no seed repeats.
     pub seed: String,
     /// The digest of the run's trace.
     pub trace_hash: String,
@@ -147,6 +147,15 @@ impl View {
         View::from_facts(&Facts::from_history(history, verdicts, &keys_in(history)))
     }
 
+    /// The run's name, and its seed if it has one.
+    pub fn title(&self) -> String {
+        if self.seed.is_empty() {
+            self.scenario.clone()
+        } else {
+            format!("{}, seed {}", self.scenario, self.seed)
+        }
+    }
+
     /// What a history has, too: no claim, no messages and no clocks.
     fn from_facts(facts: &Facts<'_>) -> View {
         let story = story::select(facts);
@@ -160,7 +169,7 @@ impl View {
         View {
             scenario: clean(&header.scenario),
             claim: String::new(),
-            seed: header.seed.to_string(),
+            seed: if header.seed == 0 { String::new() } else { header.seed.to_string() },
             trace_hash: String::new(),
             verdicts: facts.run.verdicts.iter().map(verdict).collect(),
             ended: facts.run.ended,

@@ -55,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: deadline_passed,
     },
     Rule {
-        says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops|stops, its lease being lost)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
+        says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops|is told that its lease is lost, and stops|stops, its lease being lost)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
         holds: claim_ended,
     },
     Rule {

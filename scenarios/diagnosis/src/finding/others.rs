@@ -89,10 +89,11 @@ pub(super) fn left_behind(
     })
 }
 
-/// True if a key was there for about as long as it was to be: clocks that drift may be a tenth off.
+/// True if a key was there for about as long as it was to be, as far as that is known: clocks that drift may be a tenth
+/// off.
 pub(super) fn lived_its_time(facts: &RunFacts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     let lived = u128::from(until.since(set_at(facts, key)));
-    facts.run.leases.get(&key.client).is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
+    facts.run.leases.get(&key.client).is_none_or(|lease| lived + lived / 10 >= lease.as_nanos())
 }
 
 /// True if a key is there after its lease is over, by true time: so long after it was set, or its holder extended it.
