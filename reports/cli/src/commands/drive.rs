@@ -9,7 +9,7 @@ use clap::Args;
 use doublehold_history::{EventKind, History, Predicate, Verdict, Verdicts, judge};
 use doublehold_render::picture::view::View;
 use doublehold_render::text;
-use doublehold_text::exact_duration;
+use doublehold_text::{exact_duration, suggest};
 
 use super::timeline::TimelineFile;
 use crate::drive::child::Ended;
@@ -69,7 +69,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
     let driven = runtime.block_on(drive(arguments))?;
     let Some((history, verdicts)) = driven.breaks else {
-        return Ok(if driven.is_decided { Exit::AsExpected } else { Exit::Inconclusive });
+        return Ok(if driven.open == 0 { Exit::AsExpected } else { Exit::Inconclusive });
     };
     output::print(&format!(
         "\nthe first that breaks:\n\n{}",
@@ -85,8 +85,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 struct Driven {
     /// The first record in which a rule was broken.
     breaks: Option<(History, Verdicts)>,
-    /// Whether every run decided something.
-    is_decided: bool,
+    /// How many runs broke one.
+    broken: usize,
+    /// How many runs decided nothing.
+    open: usize,
 }
 
 async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
@@ -95,9 +97,10 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
     check_calm(&calm, arguments.limit.unwrap_or(LIMIT))?;
     let limit = arguments.limit.unwrap_or(calm.time * SLOWER + WAITS);
     let nodes = stage.nodes();
+    check_nodes(&calm, &nodes)?;
     let seen = Calm { histories: &calm.histories, requests: &calm.requests, nodes: &nodes, time: calm.time };
     let (tries, hold) = (wanted(arguments, seen.tries())?, seen.longest_hold());
-    let mut driven = Driven { breaks: None, is_decided: true };
+    let mut driven = Driven { breaks: None, broken: 0, open: 0 };
     let width = tries.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max("calm".len());
     output::print(&format!("{:width$}  {}  seconds\n", "try", heading()))?;
     note("calm", width, calm, &mut driven)?;
@@ -113,15 +116,20 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
             exact_duration(hold)
         ))?;
     }
+    let count = tries.len();
     for tried in tries {
-        let seen = stage.run(Some(&tried), limit).await?;
-        let breaks_nothing_yet = driven.breaks.is_none();
-        note(&tried.name, width, seen, &mut driven)?;
-        if breaks_nothing_yet && driven.breaks.is_some() {
+        let mut seen = stage.run(Some(&tried), limit).await?;
+        if !seen.has_struck {
+            // Clients that block each other may get what the try waits for another time.
+            seen = stage.run(Some(&tried), limit).await?;
+        }
+        if note(&tried.name, width, seen, &mut driven)? {
             let words = tried.words.iter().map(|word| format!("    DOUBLEHOLD {word}\n"));
             output::print(&words.collect::<String>())?;
         }
     }
+    let Driven { broken, open, .. } = driven;
+    output::print(&format!("{count} tries: {broken} broke a rule, and {open} show nothing\n"))?;
     Ok(driven)
 }
 
@@ -146,8 +154,8 @@ fn heading() -> String {
 /// The verdicts of the table: liveness has no bound here.
 const SHOWN: [Predicate; 5] = [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR];
 
-/// A row of the table; the first record that breaks a rule is kept.
-fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<(), CliError> {
+/// A row of the table; whether a record broke a rule, of which the first is kept.
+fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<bool, CliError> {
     let judged: Vec<(History, Verdicts)> =
         seen.histories.into_iter().map(|it| (it.clone(), judge(&it))).collect();
     let worst = |predicate| {
@@ -163,17 +171,20 @@ fn note(name: &str, width: usize, seen: Seen, driven: &mut Driven) -> Result<(),
     output::print(&format!("{name:width$}  {cells}  {:.1}{how}\n", seen.time.as_secs_f64()))?;
     let doubt = worst(Predicate::P1).and_then(Verdict::doubt);
     let complaint = seen.complaint.filter(|_| !how.is_empty() || doubt.is_some());
-    driven.is_decided &= doubt.is_none();
+    driven.open += usize::from(doubt.is_some());
     for line in complaint.as_deref().into_iter().chain(doubt) {
         output::print(&format!("    {line}\n"))?;
     }
+    let is_broken = |(_, verdicts): &(History, Verdicts)| {
+        SHOWN.iter().any(|predicate| !verdicts.get(*predicate).evidence().is_empty())
+    };
+    let broken = judged.into_iter().find(is_broken);
+    let breaks = broken.is_some();
+    driven.broken += usize::from(breaks);
     if driven.breaks.is_none() {
-        let breaks = |(_, verdicts): &(History, Verdicts)| {
-            SHOWN.iter().any(|predicate| !verdicts.get(*predicate).evidence().is_empty())
-        };
-        driven.breaks = judged.into_iter().find(breaks);
+        driven.breaks = broken;
     }
-    Ok(())
+    Ok(breaks)
 }
 
 /// Of the records of one command, the worst verdict counts.
@@ -183,6 +194,21 @@ fn badness(verdict: &Verdict) -> u8 {
         Verdict::Inconclusive(_) | Verdict::NotSeen(_) => 1,
         Verdict::Holds => 0,
     }
+}
+
+/// Refuses a command that does not use all nodes: of a fault of the others it shows nothing.
+fn check_nodes(calm: &Seen, nodes: &[String]) -> Result<(), CliError> {
+    let is_used = |node: &&String| calm.requests.iter().any(|request| request.node == **node);
+    let unused: Vec<&str> = nodes.iter().filter(|node| !is_used(node)).map(String::as_str).collect();
+    if unused.is_empty() {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        problem: format!("no named connection sent {} anything in calm", suggest::list(&unused)),
+        hint: "use all ports in DOUBLEHOLD_PORTS, which commas separate; name each connection after its client; for one \
+               node leave `--nodes` out"
+            .to_owned(),
+    })
 }
 
 /// Refuses a command that shows nothing in calm: no try would show more.

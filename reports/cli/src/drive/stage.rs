@@ -30,6 +30,8 @@ pub(crate) struct Seen {
     /// One for each RESET of the command, and at least one.
     pub(crate) histories: Vec<History>,
     pub(crate) requests: Vec<Request>,
+    /// Whether all of the try has struck.
+    pub(crate) has_struck: bool,
     pub(crate) ended: Ended,
     /// The last line that the command complained, if it was to be kept.
     pub(crate) complaint: Option<String>,
@@ -68,7 +70,8 @@ impl Stage {
     pub(crate) async fn run(&self, tried: Option<&Try>, at_most: Duration) -> Result<Seen, CliError> {
         let failed = |problem: String| CliError::Runtime(std::io::Error::other(problem));
         self.control.strike_always(tried.map(|tried| tried.words.clone()).unwrap_or_default());
-        self.control.reset(None).await.map_err(failed)?;
+        let name = tried.map_or("calm", |tried| &tried.name);
+        self.control.reset(Some(name.to_owned())).await.map_err(failed)?;
         self.control.forget_ended();
         self.control.requests.begin();
         let began = Instant::now();
@@ -77,6 +80,7 @@ impl Stage {
         let ended = child::run(&self.command, &self.variables, at_most, stderr).await;
         let (ended, complaint) = ended.map_err(CliError::Runtime)?;
         Ok(Seen {
+            has_struck: self.control.ledger.waiting().is_empty(),
             histories: self.control.records(self.control.missing()),
             requests: self.control.requests.take(),
             ended,

@@ -141,9 +141,9 @@ impl Calm<'_> {
             let hold = format!("HOLD {client} {node} {} {command}", late.as_millis());
             tries.push(Try {
                 name: format!(
-                    "{client}'s {command} to {node} arrives {} late{}",
+                    "{client}'s {command} to {node} arrives {} late, {} refuse writes until a grant",
                     exact_duration(late),
-                    in_words(absent)
+                    list(absent)
                 ),
                 words: down.into_iter().chain([hold]).chain(back).collect(),
             });
@@ -162,8 +162,8 @@ fn absent_until_a_grant(absent: &[String]) -> (Vec<String>, Vec<String>) {
 fn in_words(absent: &[String]) -> String {
     match absent {
         [] => String::new(),
-        [node] => format!(", until which {node} refuses writes"),
-        nodes => format!(", until which {} refuse writes", list(nodes)),
+        [node] => format!(" ({node} refuses writes until then)"),
+        nodes => format!(" ({} refuse writes until then)", list(nodes)),
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Control {
     pub(super) links: Links,
     pub(super) strikes: Strikes,
     pub(super) moments: Moments<Word>,
-    pub(super) ledger: Arc<Ledger>,
+    pub(crate) ledger: Arc<Ledger>,
     pub(super) record: Record,
     pub(crate) requests: Requests,
     layout: Layout,
@@ -149,12 +149,19 @@ impl Control {
         for host in nodes.iter().filter(|host| host.refuses_writes()) {
             self.refuse_writes(host, false).await?;
         }
+        let was_promoted = nodes.iter().fold(false, |any, host| host.take_promoted() | any);
         for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
             if host.order(type_in(&commands)).await.is_err() {
                 // A script keeps it busy, or it is about to crash.
                 let _ = host.order(ToDo::Crash).await;
                 host.order(ToDo::Restart).await?;
                 host.order(type_in(&commands)).await?;
+            }
+        }
+        if was_promoted && !sentinels.is_empty() {
+            // As Sentinels do where roles change: whoever stays connected would go on with a master that is none.
+            for host in &nodes {
+                host.order(type_in(&["CLIENT KILL TYPE normal".to_owned()])).await?;
             }
         }
         for host in sentinels {
@@ -259,6 +266,7 @@ impl Control {
     /// Makes a node a master, and the others its replicas. Who is cut off from it hears of it when the cut is healed.
     pub(super) async fn promote(&self, host: &Host, tell: &[Arc<Host>]) -> Result<(), String> {
         host.order(type_in(&["REPLICAOF NO ONE".to_owned()])).await?;
+        host.note_promoted();
         for other in tell {
             let (way, order) =
                 (self.links.open(host, other.port, &self.hosts), type_in(&[self.layout.follow(host.port)]));
@@ -267,7 +275,7 @@ impl Control {
                 continue;
             }
             let typed = format!("{} is to follow {}", other.name, host.name);
-            let ticket = self.ledger.enter(typed, String::new(), Needs::Nothing);
+            let ticket = self.ledger.enter(typed, None, Needs::Nothing);
             let other = Arc::clone(other);
             tokio::spawn(async move {
                 // A RESET heals cuts too: then nothing is to come of it.

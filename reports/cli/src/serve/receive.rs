@@ -49,6 +49,12 @@ impl Front for Control {
         if let Some(client) = name_told_by(request) {
             control.links.name(from, &String::from_utf8_lossy(client));
         }
+        if is_promotion(request) && control.links.client(from).is_none() {
+            host.note_promoted();
+            control
+                .record
+                .note_fault(format!("{} becomes master, as a Sentinel tells it", host.name), host.node);
+        }
         match control.links.pass(from) {
             OnTheWay::Passes => {}
             OnTheWay::Cut(gate) => return held_by(gate),
@@ -108,7 +114,7 @@ fn sentence(blow: Blow, client: Option<&str>, host: &Host, request: &Args<'_>) -
     let request: String = words.join(" ").chars().take(SHOWN).collect();
     let (client, node) = (client.unwrap_or("somebody"), &host.name);
     let what = match blow {
-        Blow::Hold(by) => format!("arrives {} late", doublehold_text::exact_duration(by)),
+        Blow::Hold(by) => format!("is held up for {}", doublehold_text::exact_duration(by)),
         Blow::Drop => "is executed, and its reply is lost".to_owned(),
         Blow::Repeat(after) => format!("is executed again {} later", doublehold_text::exact_duration(after)),
     };
@@ -124,6 +130,12 @@ fn encode(request: &Args<'_>) -> Vec<u8> {
         bytes.extend_from_slice(b"\r\n");
     }
     bytes
+}
+
+/// As Sentinels promote a node.
+fn is_promotion(request: &Args<'_>) -> bool {
+    let is = |place: usize, word: &[u8]| request.at(place).eq_ignore_ascii_case(word);
+    request.len() == 3 && is(0, b"SLAVEOF") && is(1, b"NO")
 }
 
 /// The name that a request gives its connection, if it does.

@@ -9,7 +9,7 @@ use crate::kit::{Ask, command, doublehold};
 use crate::serve::{PATIENCE, free_ports};
 
 fn drive(arguments: &[&str]) -> std::process::Command {
-    let port = free_ports(2).to_string();
+    let port = free_ports(3).to_string();
     doublehold(&[&["drive", "--port", &port], arguments].concat())
 }
 
@@ -65,6 +65,12 @@ fn a_text_that_no_try_has_is_refused_with_those_that_there_are() {
     let refused = drive_in_turn("", &["--only", "quark"]).ends(2);
     let said = "hint: name a part of one of these:\n  A's clock jumps by 2 s at the first grant\n";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
+}
+
+#[test]
+fn a_command_that_does_not_use_a_node_is_refused() {
+    let refused = drive_in_turn("", &["--nodes", "2"]).ends(2);
+    assert!(refused.stderr.contains("no named connection sent `B` anything in calm"), "{}", refused.stderr);
 }
 
 /// How many processes run of which this is the whole command line.

@@ -158,6 +158,45 @@ fn whoever_deletes_a_key_and_told_nothing_is_named() {
 }
 
 #[test]
+fn a_client_that_has_the_lock_and_does_not_say_so_is_a_doubt() {
+    let server = start(&[]);
+    let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+    tell(&mut control, &["ASKS c1"]);
+    assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
+    let verdict = control.say("DOUBLEHOLD VERDICT");
+    let why = "inconclusive: c1 asked for the lock, and has its key on most nodes, and told nothing since";
+    assert!(verdict.contains(why), "{verdict}");
+    // A lease that was over before it was granted is none.
+    tell(&mut control, &["GRANTED c1 -515ms", "ASKS c2", "GRANTED c2 10s"]);
+    rest();
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "violated");
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P2"), "holds");
+}
+
+#[test]
+fn a_key_that_lived_its_lease_did_not_expire_before_its_time() {
+    let server = start(&[]);
+    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    for (words, said) in [
+        (&["GRANTED c1 200ms"][..], "c1's key expired on A while c1 was still at work"),
+        (&["GRANTED c1 10s", "CLOCK A 10s"], "c1's key expired on A before its time"),
+    ] {
+        tell(&mut control, &["RESET", "ASKS c1"]);
+        let lifetime = if words.len() == 1 { 200 } else { 10_000 };
+        assert_eq!(c1.say(&format!("SET lock t1 NX PX {lifetime}")), "OK");
+        tell(&mut control, words);
+        std::thread::sleep(Duration::from_millis(300));
+        tell(&mut control, &["ASKS c2"]);
+        assert_eq!(c2.say("SET lock t2 NX PX 10000"), "OK");
+        tell(&mut control, &["GRANTED c2 10s"]);
+        rest();
+        let picture = control.say("DOUBLEHOLD PICTURE");
+        assert!(picture.contains(said), "{said}: {picture}");
+        assert!(!picture.contains("seed"), "no seed repeats it");
+    }
+}
+
+#[test]
 fn a_record_has_the_name_of_its_test() {
     let folder = Folder::new();
     let junit = folder.path("junit.xml");

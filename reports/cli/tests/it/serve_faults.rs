@@ -347,8 +347,8 @@ fn a_fault_strikes_at_its_moment_and_no_other() {
     assert_eq!([c2.say("SET k 2"), c1.say("SET k 1"), elsewhere.say("SET k 1")], ["OK"; 3]);
     assert_eq!(
         weather.word("AWAIT 50ms"),
-        "-ERR `AT the 2nd SET executed for c1 on A DO FLUSH A` has not struck: of what it waits for came SET executed \
-         for c1 on A since"
+        "-ERR `AT the 2nd SET executed for c1 on A DO FLUSH A` has not struck: of what it waits for, SET executed \
+         for c1 on A has happened"
     );
     assert_eq!(c1.say("GET k"), "1");
     assert_eq!(c1.say("SET l 1"), "OK");

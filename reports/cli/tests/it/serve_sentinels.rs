@@ -83,11 +83,18 @@ fn a_reset_brings_the_first_master_back_for_sentinels_too() {
     let mut control = server.client(NODES + SENTINELS);
     for _ in 0..2 {
         assert_eq!(control.say("DOUBLEHOLD CRASH A"), "OK");
-        awaited("another master", || (told_master(&mut sentinel(&server, 0)) != port).then_some(()));
+        let master = awaited("another master", || {
+            Some(told_master(&mut sentinel(&server, 0))).filter(|master| *master != port)
+        });
+        assert!(control.say("DOUBLEHOLD HISTORY").contains("becomes master, as a Sentinel tells it"));
+        let mut stays = server.client(master - port);
+        assert_eq!(stays.say("PING"), "PONG");
         assert_eq!(control.say("DOUBLEHOLD RESET"), "OK");
         for index in 0..SENTINELS {
             assert_eq!(told_master(&mut sentinel(&server, index)), port);
         }
+        stays.flood(b"PING\r\n");
+        assert_eq!(stays.line(), "", "it would go on with a master that is none");
         assert_eq!(server.client(0).say("SET k v"), "OK");
         awaited("the key on a replica", || (server.client(1).say("GET k") == "v").then_some(()));
     }

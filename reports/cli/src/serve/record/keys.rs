@@ -34,10 +34,10 @@ type Place = (NodeId, usize, Vec<u8>);
 
 /// Whose token a key holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Holding {
-    grant: CallId,
+pub(super) struct Holding {
+    pub(super) grant: CallId,
     lock: LockId,
-    client: ClientId,
+    pub(super) client: ClientId,
 }
 
 /// All keys that are followed.
@@ -154,6 +154,15 @@ impl Keys {
             place.0 != node
         });
         events
+    }
+
+    /// The calls whose keys are on most of so many nodes now.
+    pub(super) fn held_by_most(&self, nodes: usize) -> impl Iterator<Item = &Holding> {
+        let mut counts: BTreeMap<CallId, (usize, &Holding)> = BTreeMap::new();
+        for it in self.held.values() {
+            counts.entry(it.grant).or_insert((0, it)).0 += 1;
+        }
+        counts.into_values().filter(move |(count, _)| count * 2 > nodes).map(|(_, it)| it)
     }
 
     /// Whether any call has set a key. If none has, nobody has named connections, or the lock's key is no string.

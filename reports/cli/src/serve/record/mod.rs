@@ -26,7 +26,7 @@ use doublehold_sim_redis::core::KeyChange;
 use doublehold_text::suggest;
 use keys::{Changer, Keys};
 pub(super) use probe::probe;
-use refusals::gone_without_a_word;
+use refusals::{gone_without_a_word, granted_without_a_word};
 
 /// The name of a lock that nobody named.
 pub(super) const THE_LOCK: &str = "lock";
@@ -329,6 +329,7 @@ impl Book {
         header.objects = self.data.names();
         header.error_ns = self.error_ns;
         header.keys_watched = self.keys.is_any_seen();
+        let nodes = header.nodes.len();
         let mut history = History::with_capacity(header, self.events.len() + 2);
         for (at, event) in &self.events {
             history.push(*at, event.clone());
@@ -350,6 +351,10 @@ impl Book {
                     EventKind::Inconclusive { why: gone_without_a_word(self.client_name(client)) },
                 );
             }
+        }
+        for it in self.keys.held_by_most(nodes).filter(|it| self.calls.is_asked(it.grant)) {
+            let why = granted_without_a_word(self.client_name(it.client));
+            history.push(end, EventKind::Inconclusive { why });
         }
         for why in doubts {
             history.push(end, EventKind::Inconclusive { why });

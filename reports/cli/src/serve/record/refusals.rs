@@ -46,3 +46,11 @@ pub(super) fn gone_without_a_word(client: &str) -> String {
          before it gives the lock back, or `DOUBLEHOLD DIED {client}` if you killed it"
     )
 }
+
+/// The same of a client that has the lock's key and has not told what came of its asking.
+pub(super) fn granted_without_a_word(client: &str) -> String {
+    format!(
+        "{client} asked for the lock, and has its key on most nodes, and told nothing since: tell `DOUBLEHOLD GRANTED \
+         {client}` or `REFUSED {client}`"
+    )
+}

@@ -48,6 +48,8 @@ pub(crate) struct Host {
     slowness_changed: Notify,
     is_up: AtomicBool,
     refuses_writes: AtomicBool,
+    /// Whether it was made a master.
+    was_promoted: AtomicBool,
     /// Until when it is stopped, on this machine's monotonic clock.
     stopped_until: Mutex<Option<Duration>>,
     orders: mpsc::UnboundedSender<Order>,
@@ -72,6 +74,7 @@ impl Host {
             slowness_changed: Notify::new(),
             is_up: AtomicBool::new(true),
             refuses_writes: AtomicBool::new(false),
+            was_promoted: AtomicBool::new(false),
             stopped_until: Mutex::default(),
             orders,
         };
@@ -193,6 +196,15 @@ impl Host {
 
     pub(crate) fn note_refuses_writes(&self, refuses: bool) {
         self.refuses_writes.store(refuses, Ordering::Release);
+    }
+
+    pub(crate) fn note_promoted(&self) {
+        self.was_promoted.store(true, Ordering::Release);
+    }
+
+    /// Whether it was made a master since somebody asked.
+    pub(crate) fn take_promoted(&self) -> bool {
+        self.was_promoted.swap(false, Ordering::AcqRel)
     }
 
     /// Has its thread do something, and waits until it is done.

@@ -20,8 +20,8 @@ enum Progress {
 struct Entry {
     /// As it was typed.
     typed: String,
-    /// Who has done what since, while it waits: `c1 has sent A`.
-    who: String,
+    /// Who has done what since, while it waits: `c1 has sent A`. Nobody in particular: it waits for a moment.
+    who: Option<String>,
     passed: Vec<String>,
     progress: Progress,
     needs: Needs,
@@ -63,7 +63,7 @@ impl Ledger {
     }
 
     /// A fault begins to wait.
-    pub(crate) fn enter(self: &Arc<Self>, typed: String, who: String, needs: Needs) -> Ticket {
+    pub(crate) fn enter(self: &Arc<Self>, typed: String, who: Option<String>, needs: Needs) -> Ticket {
         let mut state = self.state();
         state.entries.push(Entry { typed, who, passed: Vec::new(), progress: Progress::Waits, needs });
         let place = state.entries.len() - 1;
@@ -120,7 +120,13 @@ impl Ledger {
 impl Entry {
     fn waits(&self) -> String {
         let passed = if self.passed.is_empty() { "nothing".to_owned() } else { self.passed.join(", ") };
-        format!("`{}` has not struck: {} {passed} since", self.typed, self.who)
+        match &self.who {
+            Some(who) => format!("`{}` has not struck: {who} {passed} since", self.typed),
+            None if self.passed.is_empty() => {
+                format!("`{}` has not struck: what it waits for has not happened", self.typed)
+            }
+            None => format!("`{}` has not struck: of what it waits for, {passed} has happened", self.typed),
+        }
     }
 
     fn lasts(&self) -> String {

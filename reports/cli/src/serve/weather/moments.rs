@@ -102,7 +102,7 @@ impl<W: Clone> Moments<W> {
     #[must_use]
     pub(crate) fn arm(&self, timed: Timed<W>, ledger: &Arc<Ledger>) -> Option<Due<W>> {
         let needs = if timed.is_optional { Needs::Nothing } else { Needs::Strike };
-        let ticket = ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), needs);
+        let ticket = ledger.enter(timed.typed.clone(), None, needs);
         if let When::At(after) = timed.when {
             return Some(Due { words: timed.words, after, ticket });
         }
@@ -135,8 +135,7 @@ impl<W: Clone> Moments<W> {
             let When::On { after, .. } = timed.when else { continue };
             due.push(Due { words: timed.words.clone(), after, ticket });
             if timed.each {
-                let ticket =
-                    ledger.enter(timed.typed.clone(), "of what it waits for came".to_owned(), Needs::Nothing);
+                let ticket = ledger.enter(timed.typed.clone(), None, Needs::Nothing);
                 waiting.insert(place, Waiting { timed, ticket, come: 0, count: 0 });
                 place += 1;
             }

@@ -65,7 +65,8 @@ impl Strikes {
     /// Lets a fault wait for its request, from now on.
     pub(crate) fn arm(&self, strike: Strike, ledger: &Arc<Ledger>) {
         let who = strike.client.as_ref().map_or("clients have".to_owned(), |client| format!("{client} has"));
-        let ticket = ledger.enter(strike.to_string(), format!("{who} sent {}", strike.node), Needs::End);
+        let ticket =
+            ledger.enter(strike.to_string(), Some(format!("{who} sent {}", strike.node)), Needs::End);
         self.waiting().push((strike, ticket));
         self.is_any_waiting.store(true, Ordering::Release);
     }

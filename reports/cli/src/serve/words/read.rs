@@ -304,8 +304,13 @@ impl Arguments<'_> {
     /// A lease, if the next argument is no other word.
     fn lease(&mut self) -> Result<Option<Duration>, String> {
         let Some(next) = self.rest.first() else { return Ok(None) };
-        let is_word = [b"FENCE".as_slice(), b"LOCK"].iter().any(|word| next.eq_ignore_ascii_case(word));
-        if is_word { Ok(None) } else { self.duration().map(Some) }
+        if [b"FENCE".as_slice(), b"LOCK"].iter().any(|word| next.eq_ignore_ascii_case(word)) {
+            return Ok(None);
+        }
+        // A library that was granted a lease too late may say so: it is over.
+        let us =
+            self.signed_us().map_err(|problem| format!("{problem}; a lock's name stands behind LOCK"))?;
+        Ok(Some(Duration::from_micros(u64::try_from(us).unwrap_or(0))))
     }
 
     fn signed_us(&mut self) -> Result<i64, String> {

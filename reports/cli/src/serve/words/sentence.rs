@@ -20,6 +20,7 @@ pub(super) fn of(word: &Word) -> Option<(String, Option<usize>)> {
         Word::Pause { host, duration } => {
             (format!("{} is paused for {}", host.name, exact(*duration)), Some(host))
         }
+        Word::Slow { host, by } if by.is_zero() => (format!("{} is no longer slow", host.name), Some(host)),
         Word::Slow { host, by } => {
             (format!("each command of {} takes {} longer from now on", host.name, exact(*by)), Some(host))
         }
