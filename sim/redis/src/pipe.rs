@@ -60,6 +60,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
+    /// Forgets what is sent of `out`, of which the rest waits, where that is worth moving the rest.
+    pub(crate) fn forget_sent(&mut self) {
+        if self.sent >= self.out.len() / 2 {
+            self.out.drain(..std::mem::take(&mut self.sent));
+        }
+    }
+
     /// Bytes its buffers have room for, used or not.
     pub(crate) fn memory(&self) -> usize {
         self.input.memory() + self.out.capacity()
@@ -79,5 +86,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
     pub(crate) async fn shut_down(&mut self) {
         // The other end may be gone already: nothing is left to tell it.
         let _ = poll_fn(|cx| Pin::new(&mut self.stream).poll_shutdown(cx)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_held_no_more() {
+        let (near, _far) = tokio::io::duplex(6);
+        let mut pipe = Pipe::new(near);
+        pipe.out.extend_from_slice(b"0123456789");
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        assert!(pipe.poll_send(&mut cx).is_pending(), "nobody reads");
+        pipe.forget_sent();
+        assert_eq!((pipe.out.as_slice(), pipe.unsent_bytes()), (b"6789".as_slice(), 4));
+        assert!(pipe.poll_send(&mut cx).is_pending());
+        assert_eq!(pipe.unsent_bytes(), 4);
     }
 }

@@ -32,8 +32,8 @@ use crate::replication;
 use crate::resp::reply;
 use crate::shared::{Shared, State};
 
-/// Replies are sent before the next pipelined request is executed once this much came together: a pipeline of large
-/// reads must not collect its replies in memory. Large enough that lock traffic never notices.
+/// Replies are sent before the next pipelined request is executed once this much came together: a turn of large reads
+/// must end. Large enough that lock traffic never notices.
 const OUT_LIMIT_BYTES: usize = 256 << 10;
 
 /// A connection reports what it holds once that has changed by so much: lock traffic never does.
@@ -53,7 +53,9 @@ where
         return turn_away(pipe).await;
     };
     let (retry, known, reported, output_limit) = (false, CallState::default(), 0, OutputLimit::default());
-    let mut connection = Connection { shared, session, pipe, retry, known, reported, output_limit };
+    let slow_since = None;
+    let mut connection =
+        Connection { shared, session, pipe, retry, known, reported, output_limit, slow_since };
     connection.run().await;
     connection.report(0);
     connection.pipe.shut_down().await;
@@ -93,6 +95,8 @@ struct Connection<'a, M: Machine, S> {
     reported: i64,
     /// What may wait to be sent, as of the last command.
     output_limit: OutputLimit,
+    /// Since when more waits than may wait for long.
+    slow_since: Option<Duration>,
 }
 
 /// Why executing stopped.
@@ -238,7 +242,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             let time = args.get(0).and_then(|name| machine.command_time(name));
             let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
             let is_to_end = state.core.take_output_overflow()
-                || self.output_limit.is_exceeded_by(self.pipe.out.len() as u64)
+                || self.output_limit.is_exceeded_by(self.pipe.unsent_bytes())
                 || matches!(received, Received::ExecuteWithoutReply);
             match next {
                 Next::Reply => {}

@@ -169,9 +169,8 @@ impl Session {
         };
     }
 
-    /// Whether a command that cannot wait for EXEC comes after MULTI: the transaction is aborted then.
-    pub(crate) fn refuses_unqueued(&mut self) -> bool {
-        self.abort_transaction();
+    /// True between MULTI and EXEC.
+    pub(crate) fn is_in_transaction(&self) -> bool {
         self.multi.is_some()
     }
 

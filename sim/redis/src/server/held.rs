@@ -52,15 +52,18 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 matches!(first(ended, until).await, First::Right(()))
             }
             Received::Answer(mut answer) => {
-                if self.session.refuses_unqueued() {
-                    reply::error(&mut self.pipe.out, NOT_IN_TRANSACTION);
-                    return true;
+                let mut reply = Vec::new();
+                if self.session.is_in_transaction() {
+                    self.session.abort_transaction();
+                    reply::error(&mut reply, NOT_IN_TRANSACTION);
+                } else {
+                    let answer = poll_fn(|cx| match answer.as_mut().poll(cx) {
+                        Poll::Ready(reply) => Poll::Ready(Some(reply)),
+                        Poll::Pending => self.poll_gone(cx).map(|()| None),
+                    });
+                    let Some(answer) = answer.await else { return false };
+                    reply = answer;
                 }
-                let answer = poll_fn(|cx| match answer.as_mut().poll(cx) {
-                    Poll::Ready(reply) => Poll::Ready(Some(reply)),
-                    Poll::Pending => self.poll_gone(cx).map(|()| None),
-                });
-                let Some(reply) = answer.await else { return false };
                 if self.session.is_answered() {
                     self.pipe.out.extend_from_slice(&reply);
                 }

@@ -29,14 +29,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     /// that, up to the limit of what may wait.
     pub(super) async fn send(&mut self, mut covered: Covered, reads_on: bool) -> io::Result<Sent> {
         let shared = self.shared;
-        let mut slow_since = None;
         while !self.pipe.is_sent() {
             let patience = self.output_limit.patience(self.pipe.unsent_bytes()).map(|patience| {
                 let now = shared.machine.monotonic();
-                patience.saturating_sub(now.saturating_sub(*slow_since.get_or_insert(now)))
+                patience.saturating_sub(now.saturating_sub(*self.slow_since.get_or_insert(now)))
             });
             if patience.is_none() {
-                slow_since = None;
+                self.slow_since = None;
             }
             if let Some(sent) = self.send_until_called(covered, patience, reads_on).await {
                 return sent;
@@ -75,6 +74,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             }
             // The end of the stream shows in the next write.
             if is_covered && reads_on && matches!(pipe.poll_fill(cx), Poll::Ready(Ok(1..))) {
+                pipe.forget_sent();
                 return Poll::Ready(Some(Ok(Sent::InPart)));
             }
             if too_late.as_mut().poll(cx).is_ready() {
