@@ -110,6 +110,8 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
         )?;
         return Ok(driven);
     }
+    // Only tries are counted.
+    driven.open = 0;
     if hold < SHORT_HOLD {
         output::print(&format!(
             "    Nobody held the lock for longer than {}: a fault at a grant shows only if others ask before its end.\n",
@@ -119,7 +121,7 @@ async fn drive(arguments: &Arguments) -> Result<Driven, CliError> {
     let count = tries.len();
     for tried in tries {
         let mut seen = stage.run(Some(&tried), limit).await?;
-        if !seen.has_struck {
+        if !seen.has_struck() {
             // Clients that block each other may get what the try waits for another time.
             seen = stage.run(Some(&tried), limit).await?;
         }

@@ -10,13 +10,17 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use tokio::io::AsyncBufReadExt;
+use tokio::io::AsyncReadExt;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 
 /// How often the keeper looks whether its command has ended.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// How long the last complaint may take, and where it is looked for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+const COMPLAINT_BYTES: usize = 8 << 10;
 
 /// The keeper's arguments.
 #[derive(Debug, Args)]
@@ -80,24 +84,31 @@ fn kill_group(_group: u32) {}
 
 #[cfg(target_os = "linux")]
 mod orphans {
+    use std::time::{Duration, Instant};
+
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
+
+    /// How long to go on with children that cannot be killed, such as another user's.
+    const PATIENCE: Duration = Duration::from_secs(1);
 
     /// From now on, descendants whose parents have ended are this process' children.
     pub(super) fn adopt() {
-        // Any process that is no null pointer means yes. A kernel that knows no such thing leaves them to init.
+        // A kernel that knows no such thing leaves them to init.
         let _ = set_child_subreaper(Some(getpid()));
     }
 
     /// Kills all children, and theirs, which become children by that.
     pub(super) fn kill_all() {
-        loop {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
             for child in children() {
                 // It may have ended meanwhile.
                 let _ = kill_process(child, Signal::KILL);
             }
-            // An error says that none is left.
-            if wait(WaitOptions::empty()).is_err() {
-                return;
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_ended)) => {}
+                Ok(None) => std::thread::sleep(super::LOOK),
+                Err(_none_is_left) => return,
             }
         }
     }
@@ -163,24 +174,22 @@ pub(crate) async fn run(
             Ended::TooLate
         }
     };
-    Ok((ended, complaint.await.unwrap_or_default()))
+    // Who has left the command's group may hold the pipe for ever, where no keeper kills it.
+    let complaint = tokio::time::timeout(LAST_WORDS, complaint).await;
+    Ok((ended, complaint.ok().and_then(Result::ok).flatten()))
 }
 
-/// The last line that names an error, or else the last that says something, until all who write have ended: Node ends
-/// with its version.
-async fn complaint(complaints: tokio::process::ChildStderr) -> Option<String> {
-    let mut complaints = tokio::io::BufReader::new(complaints);
-    let mut last = None;
-    let mut line = Vec::new();
-    while complaints.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
-        let text = doublehold_text::clean(String::from_utf8_lossy(&line).trim());
-        let is_error = |text: &String| text.contains("rror");
-        if !text.is_empty() && (is_error(&text) || !last.as_ref().is_some_and(is_error)) {
-            last = Some(text);
-        }
-        line.clear();
+/// The last line that names an error, or else the last that says something: Node ends with its version. Only the end of
+/// all complaints is looked at.
+async fn complaint(mut complaints: tokio::process::ChildStderr) -> Option<String> {
+    let mut end = Vec::new();
+    while complaints.read_buf(&mut end).await.is_ok_and(|read| read > 0) {
+        end.drain(..end.len().saturating_sub(COMPLAINT_BYTES));
     }
-    last
+    let text = String::from_utf8_lossy(&end);
+    let mut lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let last = lines.clone().next();
+    lines.find(|line| line.contains("rror")).or(last).map(doublehold_text::clean)
 }
 
 /// The keeper's name among commands.

@@ -6,13 +6,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use doublehold_history::History;
+use doublehold_history::{Event, EventKind, History};
 use tokio::sync::oneshot;
 
 use super::child::{self, Ended};
 use super::tries::Try;
 use crate::error::CliError;
-use crate::serve::control::{Control, Request};
+use crate::serve::control::{Control, NOT_STRUCK, Request};
 use crate::serve::layout::Layout;
 use crate::serve::options::Options;
 use crate::serve::serve;
@@ -30,12 +30,21 @@ pub(crate) struct Seen {
     /// One for each RESET of the command, and at least one.
     pub(crate) histories: Vec<History>,
     pub(crate) requests: Vec<Request>,
-    /// Whether all of the try has struck.
-    pub(crate) has_struck: bool,
     pub(crate) ended: Ended,
     /// The last line that the command complained, if it was to be kept.
     pub(crate) complaint: Option<String>,
     pub(crate) time: Duration,
+}
+
+impl Seen {
+    /// True if the try has struck in each record.
+    pub(crate) fn has_struck(&self) -> bool {
+        let waits = |event: &Event| match &event.what {
+            EventKind::Inconclusive { why } => why.contains(NOT_STRUCK),
+            _ => false,
+        };
+        !self.histories.iter().flat_map(History::events).any(waits)
+    }
 }
 
 impl Stage {
@@ -80,7 +89,6 @@ impl Stage {
         let ended = child::run(&self.command, &self.variables, at_most, stderr).await;
         let (ended, complaint) = ended.map_err(CliError::Runtime)?;
         Ok(Seen {
-            has_struck: self.control.ledger.waiting().is_empty(),
             histories: self.control.records(self.control.missing()),
             requests: self.control.requests.take(),
             ended,

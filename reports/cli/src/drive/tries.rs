@@ -114,7 +114,7 @@ impl Calm<'_> {
         let theirs =
             self.requests.iter().filter(|it| it.client == client && Some(&it.node) == self.nodes.first());
         let mut known = BTreeSet::new();
-        let commands = theirs.map(|it| it.command.clone()).filter(|it| !is_of_driver(it));
+        let commands = theirs.map(|it| it.command.clone()).filter(|it| !is_of_driver(it.as_bytes()));
         commands.filter(|command| known.insert(command.clone())).collect()
     }
 

@@ -1,25 +1,29 @@
 //! What all servers of one `serve --faults` share: the hosts, their links, the faults that wait, and the record.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use doublehold_history::{Header, History};
 use doublehold_scenarios::Scenario;
 use doublehold_scenarios::scenario::Role;
 use doublehold_sim_redis::core::Peer;
 
-use super::either::first;
 use super::layout::{Layout, Nodes};
 use super::record::Record;
 use super::scenario;
 use super::weather::host::{Host, Order, ToDo};
-use super::weather::ledger::{Ledger, Needs};
+use super::weather::ledger::Ledger;
+pub(crate) use super::weather::ledger::NOT_STRUCK;
 use super::weather::links::Links;
 use super::weather::moments::{Due, Happened, Moments, Timed};
 use super::weather::requests::Requests;
 pub(crate) use super::weather::requests::{Request, is_of_driver};
 use super::weather::strikes::Strikes;
 use super::words::{self, Word};
+
+/// How long requests take that were held up, once they are let go.
+const SETTLING: Duration = Duration::from_millis(50);
 
 /// Everything that words of clients can change.
 pub(crate) struct Control {
@@ -28,7 +32,7 @@ pub(crate) struct Control {
     pub(super) links: Links,
     pub(super) strikes: Strikes,
     pub(super) moments: Moments<Word>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(super) ledger: Arc<Ledger>,
     pub(super) record: Record,
     pub(crate) requests: Requests,
     layout: Layout,
@@ -37,6 +41,10 @@ pub(crate) struct Control {
     ended: Mutex<Vec<History>>,
     /// Words that each RESET strikes anew.
     always: Mutex<Vec<String>>,
+    /// Counts promotions, and RESETs, which end them.
+    promotions: Arc<AtomicU64>,
+    /// One RESET at a time.
+    resetting: tokio::sync::Mutex<()>,
 }
 
 /// The orders that each host's thread is to obey.
@@ -68,6 +76,8 @@ impl Control {
             scenario,
             ended: Mutex::default(),
             always: Mutex::default(),
+            promotions: Arc::default(),
+            resetting: tokio::sync::Mutex::default(),
         };
         (Arc::new(control), orders)
     }
@@ -134,36 +144,23 @@ impl Control {
 
     /// Brings everything back to how it was at first: faults, roles, data, and the record, which gets this name.
     pub(crate) async fn reset(self: &Arc<Self>, name: Option<String>) -> Result<(), String> {
+        let _one_at_a_time = self.resetting.lock().await;
         let ended = self.history();
+        self.promotions.fetch_add(1, Ordering::AcqRel);
+        let holds_up = self.links.is_any_struck()
+            || !self.ledger.under_way().is_empty()
+            || self.hosts.iter().any(|host| host.stop.is_closed());
         self.recover();
-        for host in self.hosts.iter().filter(|host| host.is_up() && !host.is_node()) {
+        if holds_up {
+            // What was held up is executed now, and its keys are deleted with all others.
+            tokio::time::sleep(SETTLING).await;
+        }
+        let (nodes, sentinels): (Vec<_>, Vec<_>) = self.hosts.iter().partition(|host| host.is_node());
+        for host in sentinels.iter().filter(|host| host.is_up()) {
             // A Sentinel goes on with whom it knows, and would fail over: only a new one knows the first master.
             host.order(ToDo::Crash).await?;
         }
-        let (nodes, sentinels): (Vec<_>, Vec<_>) = self.hosts.iter().partition(|host| host.is_node());
-        for host in &nodes {
-            if !host.is_up() {
-                host.order(ToDo::Restart).await?;
-            }
-        }
-        for host in nodes.iter().filter(|host| host.refuses_writes()) {
-            self.refuse_writes(host, false).await?;
-        }
-        let was_promoted = nodes.iter().fold(false, |any, host| host.take_promoted() | any);
-        for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
-            if host.order(type_in(&commands)).await.is_err() {
-                // A script keeps it busy, or it is about to crash.
-                let _ = host.order(ToDo::Crash).await;
-                host.order(ToDo::Restart).await?;
-                host.order(type_in(&commands)).await?;
-            }
-        }
-        if was_promoted && !sentinels.is_empty() {
-            // As Sentinels do where roles change: whoever stays connected would go on with a master that is none.
-            for host in &nodes {
-                host.order(type_in(&["CLIENT KILL TYPE normal".to_owned()])).await?;
-            }
-        }
+        self.reset_nodes(&nodes, !sentinels.is_empty()).await?;
         for host in sentinels {
             host.order(ToDo::BeginAnew).await?;
         }
@@ -174,15 +171,43 @@ impl Control {
         self.begin().await
     }
 
+    /// Brings back the nodes' processes, settings, roles and data.
+    async fn reset_nodes(&self, nodes: &[&Arc<Host>], has_sentinels: bool) -> Result<(), String> {
+        for host in nodes {
+            if !host.is_up() {
+                host.order(ToDo::Restart).await?;
+            }
+        }
+        for host in nodes.iter().filter(|host| host.refuses_writes()) {
+            // Who is too busy for that is restarted below.
+            let _ = self.refuse_writes(host, false).await;
+        }
+        let was_promoted = nodes.iter().fold(false, |any, host| host.take_promoted() | any);
+        for (host, commands) in nodes.iter().zip(self.layout.first_roles()) {
+            if host.order(type_in(&commands)).await.is_err() {
+                // A script keeps it busy, or it is about to crash.
+                let _ = host.order(ToDo::Crash).await;
+                host.order(ToDo::Restart).await?;
+                host.order(type_in(&commands)).await?;
+            }
+        }
+        // As Sentinels do where roles change: whoever stays connected would go on with a master that is none.
+        for host in nodes.iter().filter(|_| was_promoted && has_sentinels) {
+            host.order(type_in(&["CLIENT KILL TYPE normal".to_owned()])).await?;
+        }
+        Ok(())
+    }
+
     /// Strikes these words now and after each RESET, beside the scenario's faults.
     pub(crate) fn strike_always(&self, words: Vec<String>) {
         *self.always.lock().unwrap_or_else(PoisonError::into_inner) = words;
     }
 
-    /// Begins the scenario, if there is one: its clocks are as wrong as it says, and its faults wait.
+    /// Strikes the words that are always struck, and begins the scenario, if there is one: its clocks are as wrong as
+    /// it says, and its faults wait.
     ///
     /// # Errors
-    /// What is wrong with words that are struck always.
+    /// What is wrong with these words.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<(), String> {
         let always = self.always.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for line in always {
@@ -267,6 +292,7 @@ impl Control {
     pub(super) async fn promote(&self, host: &Host, tell: &[Arc<Host>]) -> Result<(), String> {
         host.order(type_in(&["REPLICAOF NO ONE".to_owned()])).await?;
         host.note_promoted();
+        let promotion = 1 + self.promotions.fetch_add(1, Ordering::AcqRel);
         for other in tell {
             let (way, order) =
                 (self.links.open(host, other.port, &self.hosts), type_in(&[self.layout.follow(host.port)]));
@@ -274,16 +300,14 @@ impl Control {
                 other.order(order).await?;
                 continue;
             }
-            let typed = format!("{} is to follow {}", other.name, host.name);
-            let ticket = self.ledger.enter(typed, None, Needs::Nothing);
-            let other = Arc::clone(other);
+            let (other, promotions) = (Arc::clone(other), Arc::clone(&self.promotions));
             tokio::spawn(async move {
-                // A RESET heals cuts too: then nothing is to come of it.
-                if first(ticket.given_up(), way.outward.opened()).await.is_left() {
-                    return;
+                way.outward.opened().await;
+                // A later order takes the place of this one, and a RESET, which heals cuts too, ends it.
+                if promotions.load(Ordering::Acquire) == promotion {
+                    // Who is down hears of nothing.
+                    let _ = other.order(order).await;
                 }
-                // Who is down hears of nothing.
-                let _ = other.order(order).await;
             });
         }
         Ok(())

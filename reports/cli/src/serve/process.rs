@@ -32,14 +32,13 @@ pub(super) enum Server {
 
 impl Server {
     async fn serve(self, machine: &ServedMachine, stream: TcpStream, address: String, place: Option<&Place>) {
-        let mut connection = Connection::new(place);
+        let connection = Connection::new(place);
         let peer = connection.peer;
         let stream = machine.accept(stream, peer);
         match self {
             Server::Node(node) => node.serve(stream, peer, address).await,
             Server::Sentinel(sentinel) => sentinel.serve(stream, peer, address).await,
         }
-        connection.has_ended = true;
     }
 
     async fn closed(&self) {
@@ -57,28 +56,23 @@ impl Server {
     }
 }
 
-/// A connection while it is served. The task that serves it may be aborted, as in a crash: then it ends as well, and
-/// its client has not left.
+/// A connection while it is served. The task that serves it may be aborted, as in a crash: then it ends as well.
 struct Connection<'a> {
     peer: Peer,
     place: Option<&'a Place>,
-    /// By itself: its client has closed it, mostly.
-    has_ended: bool,
 }
 
 impl Connection<'_> {
     fn new(place: Option<&Place>) -> Connection<'_> {
         let peer = place.map(|place| place.control.links.next_connection()).unwrap_or_default();
-        Connection { peer, place, has_ended: false }
+        Connection { peer, place }
     }
 }
 
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         let Some(Place { control, .. }) = self.place else { return };
-        if let Some(client) = control.links.end(self.peer)
-            && self.has_ended
-        {
+        if let Some(client) = control.links.end(self.peer) {
             control.record.note_gone(&client);
         }
     }

@@ -46,19 +46,22 @@ impl Front for Control {
         if host.stop.is_closed() {
             return held_by(Arc::clone(&host.stop));
         }
+        if request.at(0).eq_ignore_ascii_case(b"QUIT") {
+            control.links.note_left(from);
+        }
         if let Some(client) = name_told_by(request) {
             control.links.name(from, &String::from_utf8_lossy(client));
+        }
+        match control.links.pass(from) {
+            OnTheWay::Passes => {}
+            OnTheWay::Cut(gate) => return held_by(gate),
+            OnTheWay::Slow(by) => return Received::Hold(Box::pin(tokio::time::sleep(by))),
         }
         if is_promotion(request) && control.links.client(from).is_none() {
             host.note_promoted();
             control
                 .record
                 .note_fault(format!("{} becomes master, as a Sentinel tells it", host.name), host.node);
-        }
-        match control.links.pass(from) {
-            OnTheWay::Passes => {}
-            OnTheWay::Cut(gate) => return held_by(gate),
-            OnTheWay::Slow(by) => return Received::Hold(Box::pin(tokio::time::sleep(by))),
         }
         let is_noted = control.requests.is_noted();
         if !is_noted && !control.strikes.is_any_waiting() && !control.moments.is_any_waiting() {
@@ -69,7 +72,7 @@ impl Front for Control {
             if is_noted {
                 control.requests.note(client, &host.name, request);
             }
-            if !is_of_driver(&String::from_utf8_lossy(request.at(0)).to_ascii_uppercase()) {
+            if !is_of_driver(request.at(0)) {
                 control.happened(Happened::Arrived { client, node: &host.name });
             }
         }
@@ -77,9 +80,6 @@ impl Front for Control {
             return Received::Execute;
         };
         control.record.note_fault(sentence(blow, client.as_deref(), host, request), host.node);
-        if blow == Blow::Drop {
-            control.links.note_struck(from);
-        }
         befall(blow, struck, host, (from, request))
     }
 }

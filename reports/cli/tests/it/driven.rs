@@ -49,7 +49,8 @@ fn a_try_that_breaks_the_lock_is_shown_with_its_words_and_its_picture() {
 
 #[test]
 fn what_struck_and_is_not_over_shows_nothing() {
-    let table = drive_in_turn("", &["--only", "is sent again"]).ends(3).stdout;
+    // A long run, half of which the delay takes, and a release at its end.
+    let table = drive_in_turn("sleep 1", &["--only", "c1's DEL to A is sent again"]).ends(3).stdout;
     assert!(table.contains(" DEL` has struck and is not over"), "{table}");
 }
 
@@ -81,11 +82,12 @@ fn count_processes(line: &str) -> usize {
 #[test]
 fn a_command_ends_with_the_program_however_that_ends() {
     // As `kill -9` of the program alone, and as Ctrl-C, which a terminal sends to its whole group.
+    let leave = if cfg!(target_os = "linux") { "setsid" } else { "" };
     for (seconds, signal, to_group) in
         [("600.125", "KILL", false), ("600.25", "INT", true), ("600.5", "HUP", true)]
     {
         let words = format!("sleep {seconds}{}", std::process::id());
-        let mut program = drive(&["--", "sh", "-c", &format!("{words} & setsid {words} & wait")])
+        let mut program = drive(&["--", "sh", "-c", &format!("{words} & {leave} {words} & wait")])
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()

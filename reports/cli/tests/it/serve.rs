@@ -46,7 +46,14 @@ impl Server {
         self.try_client(further).expect("somebody listens")
     }
 
-    /// The same; none where nobody listens.
+    /// The same, of a client that has named its connection.
+    pub(crate) fn named(&self, name: &str, further: u16) -> Client {
+        let mut client = self.client(further);
+        assert_eq!(client.say(&format!("CLIENT SETNAME {name}")), "OK");
+        client
+    }
+
+    /// The same as [`Server::client`]; none where nobody listens.
     pub(crate) fn try_client(&self, further: u16) -> Option<Client> {
         Client::connect(self.port + further)
     }
@@ -82,6 +89,13 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// Tells a control port words, one after the other, each of which is taken.
+pub(crate) fn tell(control: &mut Client, words: &[&str]) {
+    for word in words {
+        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
     }
 }
 

@@ -1,25 +1,21 @@
 //! What `doublehold serve --faults` leaves open: faults that nothing came of, and clients of which nobody knows.
 #![cfg(unix)]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::kit::Folder;
-use crate::serve::{Client, Server, free_ports};
+use crate::serve::{Client, PATIENCE, Server, free_ports, tell};
 
 fn start(options: &[&str]) -> Server {
     Server::start_at(free_ports(2), &[&["--faults"], options].concat())
 }
 
-fn named(server: &Server, client: &str) -> Client {
-    let mut connection = server.client(0);
-    assert_eq!(connection.say(&format!("CLIENT SETNAME {client}")), "OK");
-    connection
-}
-
-/// Tells words one after the other, each of which is taken.
-fn tell(control: &mut Client, words: &[&str]) {
-    for word in words {
-        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
+/// Waits until a client has no connection.
+fn until_gone(control: &mut Client, client: &str) {
+    let until = Instant::now() + PATIENCE;
+    while control.say("DOUBLEHOLD STATUS").contains(&format!("{client} has connections")) {
+        assert!(Instant::now() < until, "{client} stays");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -30,10 +26,10 @@ fn rest() {
 #[test]
 fn a_fault_that_is_not_over_leaves_open_what_holds() {
     for (fault, over) in
-        [("REPEAT c1 A 400ms PING", true), ("HOLD c1 A 400ms PING", true), ("DROP c1 A PING", false)]
+        [("REPEAT c1 A 1s PING", true), ("HOLD c1 A 1s PING", true), ("DROP c1 A PING", false)]
     {
         let server = start(&[]);
-        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        let (mut control, mut c1) = (server.client(1), server.named("c1", 0));
         tell(&mut control, &[fault, "ASKS c1", "GRANTED c1"]);
         c1.send(b"PING\r\n");
         tell(&mut control, &["AWAIT", "RELEASES c1"]);
@@ -51,7 +47,7 @@ fn a_fault_that_is_not_over_leaves_open_what_holds() {
 #[test]
 fn a_cut_from_somebody_who_never_came_leaves_open_what_holds() {
     let server = start(&[]);
-    let (mut control, _c1) = (server.client(1), named(&server, "c1"));
+    let (mut control, _c1) = (server.client(1), server.named("c1", 0));
     tell(&mut control, &["CUT c1 A", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
     assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "holds");
     tell(&mut control, &["CUT c3 A", "HEAL"]);
@@ -60,6 +56,11 @@ fn a_cut_from_somebody_who_never_came_leaves_open_what_holds() {
         verdict.contains("inconclusive: a link of c3 was cut, and no connection has that name"),
         "{verdict}"
     );
+    // Nor does a client of the test before count.
+    drop(server.named("c3", 0));
+    until_gone(&mut control, "c3");
+    tell(&mut control, &["RESET", "CUT c3 A", "ASKS c1", "GRANTED c1", "RELEASES c1"]);
+    assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "inconclusive");
 }
 
 #[test]
@@ -67,21 +68,20 @@ fn a_client_leaves_by_closing_its_connections_and_not_by_a_fault() {
     let ends: [&[&str]; 3] = [&["CRASH A", "RESTART A"], &["RESET-CONNECTIONS c1 A"], &["DROP c1 A PING"]];
     for fault in ends {
         let server = start(&[]);
-        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        let (mut control, mut c1) = (server.client(1), server.named("c1", 0));
         tell(&mut control, &["ASKS c1", "GRANTED c1"]);
         tell(&mut control, fault);
         // It is answered by the end of the connection, if that stands at all.
         c1.flood(b"PING\r\n");
-        rest();
-        assert!(!control.say("DOUBLEHOLD STATUS").contains("c1 has connections"), "{fault:?}");
+        until_gone(&mut control, "c1");
         tell(&mut control, &["ASKS c2", "GRANTED c2"]);
         rest();
         assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "violated", "{fault:?}: c1 works on");
         tell(&mut control, &["RESET", "ASKS c1"]);
-        let again = named(&server, "c1");
+        let again = server.named("c1", 0);
         tell(&mut control, &["GRANTED c1"]);
         drop(again);
-        rest();
+        until_gone(&mut control, "c1");
         tell(&mut control, &["ASKS c2", "GRANTED c2"]);
         rest();
         assert_eq!(control.say("DOUBLEHOLD VERDICT P1"), "inconclusive", "{fault:?}: c1 left without a word");
@@ -91,7 +91,7 @@ fn a_client_leaves_by_closing_its_connections_and_not_by_a_fault() {
 #[test]
 fn a_key_that_arrives_after_its_grant_is_the_grants() {
     let server = Server::start_at(free_ports(3), &["--faults", "--nodes", "2"]);
-    let (mut control, mut c1) = (server.client(2), named(&server, "c1"));
+    let (mut control, mut c1) = (server.client(2), server.named("c1", 0));
     let mut c1_at_b = server.client(1);
     assert_eq!(c1_at_b.say("CLIENT SETNAME c1"), "OK");
     tell(&mut control, &["HOLD c1 B 300ms SET", "ASKS c1"]);
@@ -110,7 +110,7 @@ fn a_fault_without_a_text_lets_pass_what_a_driver_sends_as_it_connects() {
     let server = start(&[]);
     let mut control = server.client(1);
     tell(&mut control, &["DROP c1 A", "AT A's message from c1 DO CLOCK A 1h"]);
-    let mut c1 = named(&server, "c1");
+    let mut c1 = server.named("c1", 0);
     assert_eq!(c1.say("PING"), "PONG");
     assert!(!control.say("DOUBLEHOLD STATUS").contains("+1 h"));
     assert_eq!(c1.say("GET k"), "", "its reply is lost");
@@ -121,7 +121,7 @@ fn a_fault_without_a_text_lets_pass_what_a_driver_sends_as_it_connects() {
 #[test]
 fn a_key_that_is_written_over_by_whoever_asks_is_a_double_hold_and_no_wrong_release() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 PX 10000"), "OK");
     tell(&mut control, &["GRANTED c1", "ASKS c2"]);
@@ -136,7 +136,7 @@ fn a_key_that_is_written_over_by_whoever_asks_is_a_double_hold_and_no_wrong_rele
 #[test]
 fn a_release_that_arrives_when_its_client_asks_again_is_of_its_own_key() {
     let server = start(&[]);
-    let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+    let (mut control, mut c1) = (server.client(1), server.named("c1", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
     tell(&mut control, &["GRANTED c1", "RELEASES c1", "ASKS c1"]);
@@ -147,7 +147,7 @@ fn a_release_that_arrives_when_its_client_asks_again_is_of_its_own_key() {
 #[test]
 fn whoever_deletes_a_key_and_told_nothing_is_named() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
     tell(&mut control, &["GRANTED c1"]);
@@ -160,7 +160,7 @@ fn whoever_deletes_a_key_and_told_nothing_is_named() {
 #[test]
 fn a_client_that_has_the_lock_and_does_not_say_so_is_a_doubt() {
     let server = start(&[]);
-    let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+    let (mut control, mut c1) = (server.client(1), server.named("c1", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 NX PX 10000"), "OK");
     let verdict = control.say("DOUBLEHOLD VERDICT");
@@ -176,7 +176,7 @@ fn a_client_that_has_the_lock_and_does_not_say_so_is_a_doubt() {
 #[test]
 fn a_key_that_lived_its_lease_did_not_expire_before_its_time() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     for (words, said) in [
         (&["GRANTED c1 200ms"][..], "c1's key expired on A while c1 was still at work"),
         (&["GRANTED c1 10s", "CLOCK A 10s"], "c1's key expired on A before its time"),

@@ -32,6 +32,7 @@ fn a_reset_ends_what_a_slow_node_is_busy_with() {
     let (mut control, mut client) = (server.client(1), server.client(0));
     assert_eq!(control.say("DOUBLEHOLD SLOW A 1h"), "OK");
     client.send(b"PING\r\n");
+    assert!(client.is_silent_for(Duration::from_millis(150)));
     assert_eq!(control.say("DOUBLEHOLD RESET"), "OK");
     assert_eq!(client.reply(), "PONG");
 }
@@ -42,6 +43,8 @@ fn a_reset_ends_a_script_that_does_not_end() {
     let (mut control, mut client) = (server.client(1), server.client(0));
     assert_eq!(client.say("CONFIG SET busy-reply-threshold 100"), "OK");
     client.send(b"EVAL \"while true do end\" 0\r\n");
+    let mut other = server.client(0);
+    while !other.say("PING").starts_with("-BUSY") {}
     assert_eq!(control.say("DOUBLEHOLD RESET"), "OK");
     assert_eq!(server.client(0).say("PING"), "PONG");
 }
@@ -82,9 +85,9 @@ fn a_name_is_a_text_that_fits_beside_a_picture() {
 fn times_have_one_limit_with_and_without_a_unit() {
     let server = start(&[]);
     let mut control = server.client(1);
-    for time in ["18446744073709551615", "300y"] {
+    for time in ["999999999999999", "999999999999999ms"] {
         let said = control.say(&format!("DOUBLEHOLD PAUSE A {time}"));
-        assert!(said.starts_with("-ERR `"), "{said}");
+        assert!(said.contains("is longer than ten years"), "{said}");
     }
 }
 

@@ -4,17 +4,10 @@
 use std::time::Duration;
 
 use crate::kit::{Ask, Folder, doublehold};
-use crate::serve::{Client, Server, free_ports};
+use crate::serve::{Client, Server, free_ports, tell};
 
 fn start(options: &[&str]) -> Server {
     Server::start_at(free_ports(2), &[&["--faults"], options].concat())
-}
-
-/// Tells words one after the other, each of which is taken.
-fn tell(control: &mut Client, words: &[&str]) {
-    for word in words {
-        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
-    }
 }
 
 /// Long enough to be no error of the instants.
@@ -122,16 +115,10 @@ fn a_client_that_leaves_without_a_word_is_a_doubt_and_one_that_died_is_none() {
 }
 
 /// A connection of this client to the node.
-fn named(server: &Server, client: &str) -> Client {
-    let mut connection = server.client(0);
-    assert_eq!(connection.say(&format!("CLIENT SETNAME {client}")), "OK");
-    connection
-}
-
 #[test]
 fn a_release_of_anothers_key_is_seen_where_connections_have_names() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 NX PX 1"), "OK");
     tell(&mut control, &["GRANTED c1 1ms"]);
@@ -153,7 +140,7 @@ fn a_release_of_anothers_key_is_seen_where_connections_have_names() {
 #[test]
 fn what_holders_write_beside_the_lock_is_no_key_of_it() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     for (client, name) in [(&mut c1, "c1"), (&mut c2, "c2")] {
         tell(&mut control, &[&format!("ASKS {name}")]);
         assert_eq!(client.say(&format!("SET lock {name} NX PX 60000")), "OK");
@@ -178,7 +165,7 @@ fn nothing_is_said_of_releases_where_nobody_knows_whose_they_are() {
         verdicts.contains("WR wrong release inconclusive: nobody watched the keys of nodes"),
         "{verdicts}"
     );
-    let mut c2 = named(&server, "c2");
+    let mut c2 = server.named("c2", 0);
     tell(&mut control, &["ASKS c2 orders"]);
     assert_eq!(c2.say("SET orders t2 NX PX 60000"), "OK");
     tell(&mut control, &["GRANTED c2 60s"]);
@@ -188,7 +175,7 @@ fn nothing_is_said_of_releases_where_nobody_knows_whose_they_are() {
         "{verdicts}"
     );
     tell(&mut control, &["RESET", "ASKS c1"]);
-    let mut c1 = named(&server, "c1");
+    let mut c1 = server.named("c1", 0);
     assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
     tell(&mut control, &["GRANTED c1 60s"]);
     assert_eq!(nobody.say("DEL lock"), "1");
@@ -203,7 +190,7 @@ fn nothing_is_said_of_releases_where_nobody_knows_whose_they_are() {
 fn a_node_that_crashes_forgets_a_key_and_one_with_a_file_has_it_again() {
     for (persistence, times) in [("none", 1), ("always", 2)] {
         let server = start(&["--persistence", persistence]);
-        let (mut control, mut c1) = (server.client(1), named(&server, "c1"));
+        let (mut control, mut c1) = (server.client(1), server.named("c1", 0));
         tell(&mut control, &["ASKS c1"]);
         assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
         tell(&mut control, &["GRANTED c1 60s", "CRASH A", "RESTART A"]);
@@ -277,7 +264,7 @@ fn a_fault_that_never_struck_is_a_doubt_in_the_exit_status_too() {
 #[test]
 fn a_value_that_two_clients_write_is_no_token() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET can-do 1 PX 60000"), "OK");
     assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
@@ -293,7 +280,7 @@ fn a_value_that_two_clients_write_is_no_token() {
 #[test]
 fn a_repeated_release_is_its_clients() {
     let server = start(&[]);
-    let (mut control, mut c1, mut c2) = (server.client(1), named(&server, "c1"), named(&server, "c2"));
+    let (mut control, mut c1, mut c2) = (server.client(1), server.named("c1", 0), server.named("c2", 0));
     tell(&mut control, &["ASKS c1"]);
     assert_eq!(c1.say("SET lock t1 NX PX 60000"), "OK");
     tell(&mut control, &["GRANTED c1 60s", "REPEAT c1 A 100ms DEL", "RELEASES c1"]);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use snapbox::str;
 
 use crate::kit::{Ask, Folder, assert_text, doublehold};
-use crate::serve::{Client, PATIENCE, Server, free_ports};
+use crate::serve::{Client, PATIENCE, Server, free_ports, tell};
 
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -20,12 +20,6 @@ fn named(server: &Server, client: &str, node: u16) -> Client {
     let mut connection = server.client(node);
     connection.send(format!("CLIENT SETNAME {client}\r\n").as_bytes());
     connection
-}
-
-fn tell(control: &mut Client, words: &[&str]) {
-    for word in words {
-        assert_eq!(control.say(&format!("DOUBLEHOLD {word}")), "OK", "{word}");
-    }
 }
 
 /// A scenario of two nodes with these faults.
@@ -128,7 +122,10 @@ fn who_is_cut_off_hears_of_a_promotion_when_the_cut_is_healed() {
     let (mut control, mut a) = (server.client(2), server.client(0));
     tell(&mut control, &["CUT A B", "PROMOTE B"]);
     assert_eq!(a.say("SET k v"), "OK", "A is a master, too");
-    tell(&mut control, &["HEAL"]);
+    tell(&mut control, &["AWAIT 10ms", "PROMOTE A", "HEAL"]);
+    std::thread::sleep(SHORT);
+    assert_eq!(a.say("SET k v"), "OK", "the later order counts");
+    tell(&mut control, &["CUT A B", "PROMOTE B", "HEAL"]);
     let until = Instant::now() + PATIENCE;
     while !a.say("SET k v").starts_with("-READONLY") {
         assert!(Instant::now() < until, "A does not follow B");

@@ -158,11 +158,11 @@ impl Keys {
 
     /// The calls whose keys are on most of so many nodes now.
     pub(super) fn held_by_most(&self, nodes: usize) -> impl Iterator<Item = &Holding> {
-        let mut counts: BTreeMap<CallId, (usize, &Holding)> = BTreeMap::new();
-        for it in self.held.values() {
-            counts.entry(it.grant).or_insert((0, it)).0 += 1;
+        let mut places: BTreeMap<CallId, (BTreeSet<NodeId>, &Holding)> = BTreeMap::new();
+        for ((node, ..), it) in &self.held {
+            places.entry(it.grant).or_insert((BTreeSet::new(), it)).0.insert(*node);
         }
-        counts.into_values().filter(move |(count, _)| count * 2 > nodes).map(|(_, it)| it)
+        places.into_values().filter(move |(on, _)| on.len() * 2 > nodes).map(|(_, it)| it)
     }
 
     /// Whether any call has set a key. If none has, nobody has named connections, or the lock's key is no string.

@@ -125,8 +125,8 @@ impl Record {
         Ok(())
     }
 
-    /// The last connection of a client has ended. If it holds a lock and tells nothing more, it counts as dead from
-    /// then on, and as a doubt.
+    /// A client has closed its last connection. If it holds a lock and tells nothing more, it leaves the lock there; if
+    /// anybody is granted it later, that is a doubt.
     pub(super) fn note_gone(&self, client: &str) {
         let mut book = self.book();
         let at = TrueNs(self.now_ns().saturating_sub(book.from_ns));

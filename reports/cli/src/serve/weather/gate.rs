@@ -55,6 +55,18 @@ impl Gate {
 pub(crate) struct Gates {
     pub(crate) inward: Arc<Gate>,
     pub(crate) outward: Arc<Gate>,
+    /// Whether the other end has closed it.
+    is_left: Arc<AtomicBool>,
+}
+
+impl Gates {
+    pub(crate) fn note_left(&self) {
+        self.is_left.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::Acquire)
+    }
 }
 
 /// A byte stream behind gates: while one is closed, nothing is read, or nothing written.
@@ -88,7 +100,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gated<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         ready!(self.poll_open(|link| &link.inward, cx));
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let read = ready!(Pin::new(&mut self.stream).poll_read(cx, buf));
+        if (read.is_err() || buf.filled().len() == before)
+            && let Some(link) = &self.link
+        {
+            link.note_left();
+        }
+        Poll::Ready(read)
     }
 }
 

@@ -120,7 +120,10 @@ impl Host {
     /// Is busy with a command for so long, or until its slowness changes.
     pub(crate) async fn be_busy(&self, duration: Duration) {
         let changed = self.slowness_changed.notified();
-        crate::serve::either::first(self.sleep(duration), changed).await;
+        // It may have changed since the command began.
+        if self.slowness() == Some(duration) {
+            crate::serve::either::first(self.sleep(duration), changed).await;
+        }
     }
 
     /// Ends what lasts: it goes on, at its speed, with the right time.

@@ -9,6 +9,9 @@ use doublehold_sim_redis::wait::Wakers;
 /// How much is named of what a fault let pass.
 const PASSED_NAMED: usize = 8;
 
+/// What is said of a fault that waits.
+pub(crate) const NOT_STRUCK: &str = "has not struck";
+
 /// How far a fault has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
@@ -83,7 +86,7 @@ impl Ledger {
         let least = if over { Progress::Over } else { Progress::Struck };
         poll_fn(|cx| {
             let mut state = self.state();
-            if state.entries.iter().all(|entry| entry.progress >= least) {
+            if state.entries.iter().all(|entry| entry.needs == Needs::Nothing || entry.progress >= least) {
                 return Poll::Ready(());
             }
             state.wakers.register(cx);
@@ -92,10 +95,11 @@ impl Ledger {
         .await;
     }
 
-    /// Those that have not struck yet, each with what it let pass.
+    /// Those that have not struck yet, and have to, each with what it let pass.
     pub(crate) fn waiting(&self) -> Vec<String> {
         let state = self.state();
-        state.entries.iter().filter(|entry| entry.progress == Progress::Waits).map(Entry::waits).collect()
+        let waits = |it: &&Entry| it.progress == Progress::Waits && it.needs != Needs::Nothing;
+        state.entries.iter().filter(waits).map(Entry::waits).collect()
     }
 
     /// Those that have not come as far as they have to.
@@ -121,11 +125,11 @@ impl Entry {
     fn waits(&self) -> String {
         let passed = if self.passed.is_empty() { "nothing".to_owned() } else { self.passed.join(", ") };
         match &self.who {
-            Some(who) => format!("`{}` has not struck: {who} {passed} since", self.typed),
+            Some(who) => format!("`{}` {NOT_STRUCK}: {who} {passed} since", self.typed),
             None if self.passed.is_empty() => {
-                format!("`{}` has not struck: what it waits for has not happened", self.typed)
+                format!("`{}` {NOT_STRUCK}: what it waits for has not happened", self.typed)
             }
-            None => format!("`{}` has not struck: of what it waits for, {passed} has happened", self.typed),
+            None => format!("`{}` {NOT_STRUCK}: of what it waits for, {passed} has happened", self.typed),
         }
     }
 

@@ -47,8 +47,6 @@ struct Accepted {
     gates: Gates,
     /// The request that comes next has been delayed already.
     is_delayed: bool,
-    /// A fault ends it: its client has not left.
-    is_struck: bool,
 }
 
 /// A connection that a host opened.
@@ -99,20 +97,13 @@ impl Links {
     pub(crate) fn accept(&self, host: &Arc<Host>, stream: &TcpStream, peer: Peer) -> Gates {
         let gates = Gates::default();
         let (host, remote) = (Arc::clone(host), stream.peer_addr().ok());
-        let accepted = Accepted {
-            host,
-            remote,
-            client: None,
-            gates: gates.clone(),
-            is_delayed: false,
-            is_struck: false,
-        };
+        let accepted = Accepted { host, remote, client: None, gates: gates.clone(), is_delayed: false };
         self.state().accepted.insert(peer.connection, accepted);
         gates
     }
 
     /// A connection that a host accepted has ended. Returns the client whose last one it was, if it was anyone's, and
-    /// no fault has ended it.
+    /// that client has closed it: a fault, a Sentinel or a limit may have ended it as well.
     pub(crate) fn end(&self, peer: Peer) -> Option<Arc<str>> {
         let mut state = self.state();
         let ended = state.accepted.remove(&peer.connection)?;
@@ -121,7 +112,7 @@ impl Links {
         }
         let client = ended.client?;
         let is_left = state.accepted.values().any(|it| it.client.as_deref() == Some(&client));
-        (!is_left && !ended.is_struck).then_some(client)
+        (!is_left && ended.gates.is_left()).then_some(client)
     }
 
     /// The gates of a connection that a host is about to open.
@@ -168,7 +159,7 @@ impl Links {
 
     /// What befalls a request on its way.
     pub(crate) fn pass(&self, peer: Peer) -> OnTheWay {
-        if !self.is_any_struck.load(Ordering::Acquire) {
+        if !self.is_any_struck() {
             return OnTheWay::Passes;
         }
         let mut state = self.state();
@@ -233,7 +224,13 @@ impl Links {
             state.cut.clear();
             state.slow.clear();
             state.cut_off.clear();
+            state.known = state.accepted.values().filter_map(|it| it.client.clone()).collect();
         });
+    }
+
+    /// True if any link is cut or slow.
+    pub(crate) fn is_any_struck(&self) -> bool {
+        self.is_any_struck.load(Ordering::Acquire)
     }
 
     /// The ends of cuts that no connection was named after: hosts, and clients that have never come.
@@ -244,21 +241,16 @@ impl Links {
 
     /// Lets nothing more out of a client's connections to a host, which are then to be ended. Returns their addresses.
     pub(crate) fn shut(&self, client: &str, host: &str) -> Vec<SocketAddr> {
-        let mut state = self.state();
-        let links = state.accepted.values_mut();
+        let state = self.state();
+        let links = state.accepted.values();
         let theirs = links.filter(|it| it.client.as_deref() == Some(client) && it.host.name == host);
-        let shut = theirs.map(|it| {
-            it.gates.outward.close();
-            it.is_struck = true;
-            it.remote
-        });
-        shut.flatten().collect()
+        theirs.inspect(|it| it.gates.outward.close()).filter_map(|it| it.remote).collect()
     }
 
-    /// A fault is about to end this connection.
-    pub(crate) fn note_struck(&self, peer: Peer) {
-        if let Some(link) = self.state().accepted.get_mut(&peer.connection) {
-            link.is_struck = true;
+    /// A client is about to have this connection closed, by QUIT.
+    pub(crate) fn note_left(&self, peer: Peer) {
+        if let Some(link) = self.state().accepted.get(&peer.connection) {
+            link.gates.note_left();
         }
     }
 

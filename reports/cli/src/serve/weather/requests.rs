@@ -17,13 +17,13 @@ pub(crate) struct Request {
     pub(crate) command: String,
 }
 
-/// Whether a command says nothing of a lock, since drivers send it as they connect. Its name is in capitals.
-pub(crate) fn is_of_driver(command: &str) -> bool {
+/// True of a command that says nothing of a lock, since drivers send it as they connect.
+pub(crate) fn is_of_driver(command: &[u8]) -> bool {
     let of_drivers = [
         "AUTH", "CLIENT", "CLUSTER", "COMMAND", "ECHO", "HELLO", "INFO", "PING", "QUIT", "ROLE", "SCRIPT",
         "SELECT",
     ];
-    of_drivers.contains(&command)
+    of_drivers.iter().any(|name| command.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// All requests since somebody began to look.

@@ -93,7 +93,7 @@ impl Strikes {
             strike.node == node && strike.client.as_deref().is_none_or(|wanted| Some(wanted) == client)
         };
         let text = text_of(request);
-        let is_of_driver = is_of_driver(&String::from_utf8_lossy(request.at(0)).to_ascii_uppercase());
+        let is_of_driver = is_of_driver(request.at(0));
         let place = waiting.iter().position(|(strike, ticket)| {
             let fits = match &strike.text {
                 Some(wanted) => text.contains(&wanted.to_ascii_lowercase()),

@@ -83,7 +83,11 @@ pub(super) fn answer(
         }
         match obey::at_once(&control, from, word) {
             Ok(said) => said.to_resp(),
-            Err(word) => obey::in_time(&control, word).await.to_resp(),
+            // It is done also if whoever asked for it has gone by then.
+            Err(word) => match tokio::spawn(async move { obey::in_time(&control, word).await }).await {
+                Ok(said) => said.to_resp(),
+                Err(_ended) => Said::Error("the program ends".to_owned()).to_resp(),
+            },
         }
     })
 }
