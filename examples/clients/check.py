@@ -35,7 +35,10 @@ NODE = {
     "sesamecare_redlock": (5, ["ioredis@5.11.1", "@sesamecare-oss/redlock@1.4.0"]),
     "bullmq": (1, ["ioredis@5.11.1", "bullmq@6.7.0"]),
 }
-PHP = {"symfony_lock": (1, ["Symfony/Component/Lock", "Predis"])}
+PHP = {
+    "symfony_lock": (1, ["Symfony/Component/Lock", "Predis"]),
+    "symfony_combined": (5, ["Symfony/Component/Lock", "Predis"]),
+}
 DEBIAN_PHP = pathlib.Path("/usr/share/php")
 # Where nothing else of ours listens, below the ports that systems give out.
 FIRST_PORT = 17500
