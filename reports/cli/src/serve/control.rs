@@ -303,6 +303,8 @@ impl Control {
             let (other, promotions) = (Arc::clone(other), Arc::clone(&self.promotions));
             tokio::spawn(async move {
                 way.outward.opened().await;
+                // Links forget a way of which nobody holds both gates.
+                drop(way);
                 // A later order takes the place of this one, and a RESET, which heals cuts too, ends it.
                 if promotions.load(Ordering::Acquire) == promotion {
                     // Who is down hears of nothing.

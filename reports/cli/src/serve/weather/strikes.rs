@@ -65,8 +65,12 @@ impl Strikes {
     /// Lets a fault wait for its request, from now on.
     pub(crate) fn arm(&self, strike: Strike, ledger: &Arc<Ledger>) {
         let who = strike.client.as_ref().map_or("clients have".to_owned(), |client| format!("{client} has"));
-        let ticket =
-            ledger.enter(strike.to_string(), Some(format!("{who} sent {}", strike.node)), Needs::End);
+        let needs = match strike.blow {
+            Blow::Hold(_) | Blow::Repeat(_) => Needs::End,
+            // Nothing is to come of it later.
+            Blow::Drop => Needs::Strike,
+        };
+        let ticket = ledger.enter(strike.to_string(), Some(format!("{who} sent {}", strike.node)), needs);
         self.waiting().push((strike, ticket));
         self.is_any_waiting.store(true, Ordering::Release);
     }
