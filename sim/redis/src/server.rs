@@ -117,7 +117,7 @@ impl Stop {
         Stop::Ask(Box::new(Next::Close))
     }
 
-    /// Whether the next request may be executed before all replies are sent.
+    /// True if the next request may be executed before all replies are sent.
     fn may_read_on(&self) -> bool {
         matches!(self, Stop::OutputFull | Stop::NeedInput)
     }

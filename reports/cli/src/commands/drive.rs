@@ -22,14 +22,14 @@ use crate::output_options::StyleOptions;
 use crate::serve::layout::{Layout, Nodes};
 use crate::serve::options::{Options, limits};
 
-/// How long the command may take in calm.
+/// The time that the command may take in calm.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How much longer it may take under a try: many times as long, and what a client waits for in vain.
+/// Under a try it may take so many times as long, and as long as a client waits in vain.
 const SLOWER: u32 = 10;
 const WAITS: Duration = Duration::from_secs(10);
 
-/// Who holds the lock for a shorter time gives others little chance to get it, too.
+/// A hold below this gives others little chance to get the lock, too.
 const SHORT_HOLD: Duration = Duration::from_millis(500);
 
 /// Where ports are looked for, and how far apart.
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// The first node's port [default: the first from 7000 on that is free with those after it]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// How long one run of the command may take; then it is killed [default: 1m in calm, then ten times what that took
+    /// Kill a run of the command that takes longer [default: 1m in calm, then ten times what that took
     /// and 10s]
     #[arg(long, value_name = "DURATION", value_parser = doublehold_scenarios::format::duration)]
     limit: Option<Duration>,
@@ -85,9 +85,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 struct Driven {
     /// The first record in which a rule was broken.
     breaks: Option<(History, Verdicts)>,
-    /// How many runs broke one.
+    /// The number of runs that broke one.
     broken: usize,
-    /// How many runs decided nothing.
+    /// The number of runs that decided nothing.
     open: usize,
 }
 

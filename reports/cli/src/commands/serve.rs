@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     /// `DIR/PORT/sentinel.conf` [default: none; CONFIG REWRITE is refused]
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
-    /// Which server the nodes are: a Redis 7.0 or 8.4, or a valkey-9 [default: 7.0]
+    /// Serve nodes of this version: 7.0 or 8.4 of Redis, or valkey-9 [default: 7.0]
     #[arg(long, value_name = "VERSION", value_parser = version)]
     redis: Option<Version>,
     /// What a node keeps for when it starts again, in memory of this program: none, everysec or always (an append-only

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 /// How often the keeper looks whether its command has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How long the last complaint may take, and where it is looked for.
+/// The time that the last complaint may take, and the bytes in which it is looked for.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 const COMPLAINT_BYTES: usize = 8 << 10;
 
@@ -88,7 +88,7 @@ mod orphans {
 
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
 
-    /// How long to go on with children that cannot be killed, such as another user's.
+    /// The time after which children are given up that cannot be killed, such as another user's.
     const PATIENCE: Duration = Duration::from_secs(1);
 
     /// From now on, descendants whose parents have ended are this process' children.

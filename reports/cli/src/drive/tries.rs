@@ -11,7 +11,7 @@ use crate::serve::control::{Request, is_of_driver};
 /// A lease, where the command tells none.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// How much later a late request arrives at most: beyond what clients wait for, and within most leases.
+/// The most by which a request is late: beyond what clients wait for, and within most leases.
 const LATE: Duration = Duration::from_secs(3);
 
 /// One try: what it is called, and the words that strike it.
@@ -29,7 +29,7 @@ pub(crate) struct Calm<'a> {
     pub(crate) requests: &'a [Request],
     /// The names of the nodes.
     pub(crate) nodes: &'a [String],
-    /// How long the command took.
+    /// The time that the command took.
     pub(crate) time: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Calm<'_> {
         ]
     }
 
-    /// How much later a late request arrives: while the command still runs.
+    /// The time by which a request is late: it arrives while the command still runs.
     fn lateness(&self) -> Duration {
         let half = u64::try_from(self.time.as_millis() / 2).unwrap_or(u64::MAX);
         LATE.min(Duration::from_millis(half))

@@ -22,7 +22,7 @@ pub(crate) use super::weather::requests::{Request, is_of_driver};
 use super::weather::strikes::Strikes;
 use super::words::{self, Word};
 
-/// How long requests take that were held up, once they are let go.
+/// The time that requests take which were held up, once they are let go.
 const SETTLING: Duration = Duration::from_millis(50);
 
 /// Everything that words of clients can change.
@@ -207,7 +207,7 @@ impl Control {
     /// it says, and its faults wait.
     ///
     /// # Errors
-    /// What is wrong with these words.
+    /// When one of these words cannot be struck.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<(), String> {
         let always = self.always.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for line in always {

@@ -74,7 +74,7 @@ fn a_command_that_does_not_use_a_node_is_refused() {
     assert!(refused.stderr.contains("no named connection sent `B` anything in calm"), "{}", refused.stderr);
 }
 
-/// How many processes run of which this is the whole command line.
+/// Counts the processes of which this is the whole command line.
 fn count_processes(line: &str) -> usize {
     command("pgrep").args(["-x", "-f", line]).answer().stdout.lines().count()
 }

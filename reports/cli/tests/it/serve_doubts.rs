@@ -1,4 +1,4 @@
-//! What `doublehold serve --faults` leaves open: faults that nothing came of, and clients of which nobody knows.
+//! Doubts of `doublehold serve --faults`: faults that nothing came of, and clients of which nobody knows.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What nobody should send to `doublehold serve --faults`, and what some clients do.
+//! Bad input to `doublehold serve --faults`, and odd clients.
 #![cfg(unix)]
 
 use std::process::Stdio;

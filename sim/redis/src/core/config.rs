@@ -149,7 +149,7 @@ impl Version {
         }
     }
 
-    /// What the server is called, and its own version.
+    /// The server's name, and its own version.
     pub(crate) fn server(self) -> (&'static str, &'static str) {
         match self {
             Version::V7_0 | Version::V8_4 => ("redis", self.full()),

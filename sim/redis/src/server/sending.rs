@@ -1,4 +1,4 @@
-//! How a connection sends its replies, and reads on meanwhile.
+//! Sends a connection's replies, and reads on meanwhile.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,7 +13,7 @@ use super::{Connection, wait_at_most};
 use crate::call::{Call, poll_call};
 use crate::machine::Machine;
 
-/// How far the replies have come.
+/// The extent to which the replies are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// All are on their way.

@@ -42,7 +42,7 @@ pub(super) struct Calls {
     lost: Vec<Call>,
 }
 
-/// Why a client cannot ask for a lock.
+/// The stage of a call that keeps its client from asking for the lock again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// It has asked, and nobody has told what came of it.
@@ -110,7 +110,7 @@ impl Calls {
         self.at_stage(client, Stage::Asked)
     }
 
-    /// Whether nobody has told yet what came of a call.
+    /// True while nobody has told what came of a call.
     pub(super) fn is_asked(&self, id: CallId) -> bool {
         self.open.get(&id).is_some_and(|call| call.stage == Stage::Asked)
     }

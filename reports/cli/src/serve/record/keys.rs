@@ -209,7 +209,7 @@ fn touched(
     })
 }
 
-/// How a key's change can be given to a call.
+/// Says what to do so that a key's change can be given to a call.
 fn way_out(changer: Changer<'_>) -> String {
     match changer {
         Changer::Silent(name) => format!("tell `DOUBLEHOLD ASKS {name}` before it asks for the lock"),

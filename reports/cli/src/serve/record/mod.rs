@@ -307,7 +307,7 @@ impl Book {
             .map_or("somebody", String::as_str)
     }
 
-    /// Whether a client has told that a lock is lost, and holds none: it may clean up, or hear of it twice.
+    /// True if a client has told that a lock is lost, and holds none: it may clean up, or hear of it twice.
     fn has_lost(&self, client: ClientId, lock: Option<&str>) -> bool {
         let of_lock = |it: &Call| lock.is_none_or(|lock| self.lock_name(it.lock) == lock);
         let mut has = self.calls.held_by(client).chain(self.calls.released_by(client));

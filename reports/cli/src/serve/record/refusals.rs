@@ -1,4 +1,4 @@
-//! Why something that a client tells cannot be, each with the way out.
+//! Refusals of what a client tells and cannot be true, each with the way out.
 
 use doublehold_history::LockId;
 
@@ -39,7 +39,7 @@ impl Book {
     }
 }
 
-/// Why nobody knows what a client believes.
+/// The doubt about a client that has left: nobody knows what it believes.
 pub(super) fn gone_without_a_word(client: &str) -> String {
     format!(
         "{client} closed its connections while it held the lock and told nothing since: tell `DOUBLEHOLD RELEASES {client}` \

@@ -55,7 +55,7 @@ impl Gate {
 pub(crate) struct Gates {
     pub(crate) inward: Arc<Gate>,
     pub(crate) outward: Arc<Gate>,
-    /// Whether the other end has closed it.
+    /// True once the other end has closed it.
     is_left: Arc<AtomicBool>,
 }
 

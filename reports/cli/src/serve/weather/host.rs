@@ -44,11 +44,11 @@ pub(crate) struct Host {
     /// Whoever sleeps counts anew.
     clocks_changed: Notify,
     slower_ns: AtomicU64,
-    /// Whoever is busy goes on.
+    /// Lets a busy host go on.
     slowness_changed: Notify,
     is_up: AtomicBool,
     refuses_writes: AtomicBool,
-    /// Whether it was made a master.
+    /// True once it was made a master.
     was_promoted: AtomicBool,
     /// Until when it is stopped, on this machine's monotonic clock.
     stopped_until: Mutex<Option<Duration>>,
@@ -205,7 +205,7 @@ impl Host {
         self.was_promoted.store(true, Ordering::Release);
     }
 
-    /// Whether it was made a master since somebody asked.
+    /// Returns true if it was made a master since the last call.
     pub(crate) fn take_promoted(&self) -> bool {
         self.was_promoted.swap(false, Ordering::AcqRel)
     }

@@ -9,7 +9,7 @@ use doublehold_sim_redis::wait::Wakers;
 /// How much is named of what a fault let pass.
 const PASSED_NAMED: usize = 8;
 
-/// What is said of a fault that waits.
+/// Stands in every sentence about a fault that waits.
 pub(crate) const NOT_STRUCK: &str = "has not struck";
 
 /// How far a fault has come.
@@ -23,14 +23,14 @@ enum Progress {
 struct Entry {
     /// As it was typed.
     typed: String,
-    /// Who has done what since, while it waits: `c1 has sent A`. Nobody in particular: it waits for a moment.
+    /// The beginning of a sentence about what it let pass: `c1 has sent A`. `None`: it waits for a moment.
     who: Option<String>,
     passed: Vec<String>,
     progress: Progress,
     needs: Needs,
 }
 
-/// How far a fault has to come for a test to have shown something.
+/// The progress that a fault has to make for a test to have shown something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Nowhere.

@@ -219,7 +219,7 @@ struct Held {
     read: BTreeMap<String, u64>,
 }
 
-/// Whether all these events have happened, each after the one before it.
+/// True if all these events have happened, each after the one before it.
 fn happened(marks: &[(String, Mark)], events: &[Nth]) -> bool {
     let mut marks = marks.iter();
     events.iter().all(|Nth { event, nth }| {

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use crate::kit::doublehold;
 use crate::serve::{Server, free_ports};
 
-/// What is run twice: clocks, crashes, cuts, lost and repeated and late messages, failovers, and calm.
+/// The scenarios that run twice: clocks, crashes, cuts, lost and repeated and late messages, failovers, and calm.
 const SCENARIOS: [&str; 25] = [
     "attempt-not-taken-back",
     "bsm-redislock",
@@ -133,7 +133,7 @@ async fn connect(port: u16) -> MultiplexedConnection {
     client.get_multiplexed_async_connection_with_config(&config).await.expect("somebody listens")
 }
 
-/// Whether the scenario's lock waits by itself for a lock that is taken.
+/// True if the scenario's lock waits by itself for a lock that is taken.
 fn waits(scenario: &Scenario) -> bool {
     let kinds = Registry::<TokioEnv>::builtin();
     let kind = kinds.get(&scenario.lock.algorithm).expect("it is one of ours");

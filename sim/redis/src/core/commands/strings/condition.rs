@@ -33,7 +33,7 @@ impl Comparison {
         }
     }
 
-    /// Whether SET has it on such a node.
+    /// True if SET has it on such a node.
     pub(super) fn is_known_to(self, version: Version) -> bool {
         match version {
             Version::V7_0 => false,
