@@ -47,6 +47,7 @@ mod locks;
 mod parts;
 mod profiles;
 mod registry;
+mod services;
 #[cfg(test)]
 mod tests;
 
@@ -82,4 +83,5 @@ pub use parts::timing::{Drift, Timing};
 pub use parts::tokens::{TokenScope, TokenSource};
 pub use parts::waiting::{WaitClock, Waiting, Wake};
 pub use parts::watchdog::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
+pub use doublehold_services::ServiceKind;
 pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry};

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_services::ServiceKind;
+
 use super::drivers::{DRIVER, DriverDefaults};
 use super::facts::Facts;
 use super::profile::Profile;
@@ -23,6 +25,8 @@ pub struct Descriptor {
     pub source: &'static str,
     /// What it runs on.
     pub nodes: Nodes,
+    /// The service that these nodes are; `None`: Redis.
+    pub service: Option<ServiceKind>,
     /// As few nodes as it makes sense on.
     pub least_nodes: usize,
     /// Its switches, in the order in which they are shown.
@@ -57,6 +61,7 @@ impl Descriptor {
             meaning,
             source,
             nodes,
+            service: None,
             least_nodes: 1,
             switches: C::switches().into(),
             scripts: Arc::default(),
@@ -71,6 +76,12 @@ impl Descriptor {
     #[must_use]
     pub fn with_scripts(self, scripts: Vec<String>) -> Self {
         Self { scripts: scripts.into(), ..self }
+    }
+
+    /// The same, of a lock whose nodes are a service other than Redis.
+    #[must_use]
+    pub fn on_service(self, service: ServiceKind) -> Self {
+        Self { service: Some(service), ..self }
     }
 
     /// The same, of a lock that makes no sense on fewer nodes.

@@ -188,6 +188,13 @@ pub trait Env: Clone + Send + Sync + 'static {
         std::future::ready(())
     }
 
+    /// A library says to its process that a lock is lost or may be, in its own word: `SUSPENDED`, `LOST`. For whoever
+    /// watches; nothing on a real machine.
+    fn notice_loss(&self, notice: &'static str) -> impl Future<Output = ()> + Send {
+        let _ = notice;
+        std::future::ready(())
+    }
+
     /// Opens a byte stream to a port of a host, which need not run Redis. Nobody knows what is sent on it: a command to
     /// a Redis node that goes this way belongs to no lock call.
     fn stream(&self, host: &str, port: u16) -> impl Future<Output = io::Result<Self::Stream>> + Send;

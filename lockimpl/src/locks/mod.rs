@@ -28,6 +28,7 @@ mod setnx_expire_multi;
 pub(crate) mod setnx_getset;
 pub(crate) mod single;
 mod thread_count;
+pub(crate) mod zookeeper;
 
 use crate::env::Env;
 use crate::registry::Kinds;
@@ -46,6 +47,7 @@ pub(crate) fn with_all<E: Env, K: Kinds<E>>(kinds: K) -> K {
         .with(multi::Multi)
         .with(local_remote::LocalRemote)
         .with(thread_count::ThreadCount)
+        .with(zookeeper::ZooKeeperKind)
         // The ancestors, which articles still teach.
         .with(setnx::Setnx)
         .with(setnx_expire::SetnxExpire)

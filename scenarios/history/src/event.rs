@@ -88,6 +88,15 @@ pub enum EventKind {
         /// The expired grant.
         grant: CallId,
     },
+    /// The client's lock library said to its process that the lock is lost, or may be. By itself this ends no claim.
+    LossNotice {
+        /// Who hears it.
+        client: ClientId,
+        /// The grant.
+        grant: CallId,
+        /// The library's word for it.
+        notice: String,
+    },
     /// An extension succeeded.
     Extended {
         /// Who extended.
@@ -287,6 +296,7 @@ impl EventKind {
             | EventKind::AcquireUnknown { call: grant, .. }
             | EventKind::DeadlinePassed { grant, .. }
             | EventKind::ExpiryNoticed { grant, .. }
+            | EventKind::LossNotice { grant, .. }
             | EventKind::Extended { grant, .. }
             | EventKind::ExtendFailed { grant, .. }
             | EventKind::Abandoned { grant, .. }
@@ -318,6 +328,7 @@ impl EventKind {
             | EventKind::AcquireUnknown { client, .. }
             | EventKind::DeadlinePassed { client, .. }
             | EventKind::ExpiryNoticed { client, .. }
+            | EventKind::LossNotice { client, .. }
             | EventKind::Extended { client, .. }
             | EventKind::ExtendFailed { client, .. }
             | EventKind::Abandoned { client, .. }

@@ -101,6 +101,12 @@ impl<'a> Chosen<'a> {
         by_name::either(self.locks, |lock| wanted(lock.nodes)).unwrap_or_else(|| "another".to_owned())
     }
 
+    /// The locks that run on services other than Redis, for a sentence.
+    pub(super) fn running_on_service(&self) -> String {
+        let on_service = |lock: &Descriptor| lock.service.is_some();
+        by_name::either(self.locks, on_service).unwrap_or_else(|| "another lock".to_owned())
+    }
+
     /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
     pub(super) fn way_to_several_nodes(&self) -> String {
         let name = self.descriptor.name;

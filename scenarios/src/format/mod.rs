@@ -33,6 +33,7 @@ mod resource;
 mod role_changes;
 pub mod section;
 mod sentinels;
+mod service;
 mod source;
 pub mod synonyms;
 pub(crate) mod syntax;

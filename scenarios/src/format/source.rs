@@ -16,7 +16,7 @@ use super::program::Things;
 use super::reachable::Setting;
 use super::section::{Field, Section};
 use super::tree::{Item, ItemValue};
-use super::{clients, fault, network, nodes, resource, sentinels, synonyms, weather, when};
+use super::{clients, fault, network, nodes, resource, sentinels, service, synonyms, weather, when};
 use crate::Seed;
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::Fault;
@@ -31,6 +31,7 @@ const KEYS: &[&str] = &[
     "expect",
     "lock",
     "nodes",
+    "service",
     "sentinels",
     "network",
     "clocks",
@@ -287,6 +288,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         source.in_plan,
     )?;
     let nodes = nodes::read_nodes(&root, &hosts, &lock)?;
+    let service = service::read_service(&root, &hosts, &lock)?;
     let sentinels = sentinels::read_sentinels(&root, &hosts, &lock, nodes.master)?;
     let resource = resource::read_resource(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
@@ -322,6 +324,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         hosts: hosts.plans,
         lock: lock.setup,
         nodes,
+        service,
         sentinels,
         resource,
         clients,

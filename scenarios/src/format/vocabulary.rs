@@ -9,7 +9,7 @@
 
 use super::key::Key;
 use super::source::own_vocabulary;
-use super::{clients, fault, hosts, lock, network, nodes, resource, section, sentinels, weather, when};
+use super::{clients, fault, hosts, lock, network, nodes, resource, section, sentinels, service, weather, when};
 
 /// The whole vocabulary, in alphabetical order, each key and each word once.
 ///
@@ -26,6 +26,7 @@ pub fn vocabulary() -> Vec<Key> {
         hosts::vocabulary(),
         nodes::vocabulary(),
         sentinels::vocabulary(),
+        service::vocabulary(),
         resource::vocabulary(),
         network::vocabulary(),
         clients::vocabulary(),

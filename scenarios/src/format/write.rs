@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::nodes::OTHERS;
 use super::table::{NOTHING, put};
 use super::units::law_value;
-use super::{fault, lock, program, resource, sentinels, weather};
+use super::{fault, lock, program, resource, sentinels, service, weather};
 use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodeVersion, NodesSetup, OnLostLock,
     PerNode, Persistence, RestartClock, Role, Scenario,
@@ -37,6 +37,9 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     put(&mut file, "expect", expect.iter().map(expected).collect::<Table>());
     put(&mut file, "lock", lock::write(&scenario.lock));
     put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
+    if let Some(setup) = &scenario.service {
+        put(&mut file, "service", service::write(setup));
+    }
     if let Some(setup) = &scenario.sentinels {
         put(&mut file, "sentinels", sentinels::write(setup, scenario));
     }
@@ -80,6 +83,9 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());
+    if scenario.service.is_some() {
+        return table; // the rest is of Redis
+    }
     let version = match version {
         NodeVersion::V7_0 => "7.0",
         NodeVersion::V8_4 => "8.4",

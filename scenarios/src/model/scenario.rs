@@ -20,6 +20,7 @@ use super::cast::Cast;
 use super::fault::Fault;
 pub use super::host::{HostIndex, HostSetup, Role};
 use super::sentinels::SentinelsSetup;
+use super::service::ServiceSetup;
 use super::weather::Weather;
 use super::when::When;
 use crate::Seed;
@@ -52,6 +53,8 @@ pub struct Scenario {
     pub lock: LockSetup,
     /// How the Redis nodes are set up.
     pub nodes: NodesSetup,
+    /// The service that they are, where they are not Redis.
+    pub service: Option<ServiceSetup>,
     /// The Sentinels that watch them, if there are any.
     pub sentinels: Option<SentinelsSetup>,
     /// What the lock protects.

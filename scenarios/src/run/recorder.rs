@@ -11,6 +11,7 @@ mod account;
 mod acting;
 mod announcements;
 mod entries;
+mod owners;
 mod panics;
 mod watches;
 
@@ -161,6 +162,13 @@ impl Recorder {
         match came_to {
             Ok(deadline) => self.record_extension(client, grant, deadline),
             Err(why) => self.note(client, |client| EventKind::ExtendFailed { client, grant, why }),
+        }
+    }
+
+    /// A library says that the locks of its process are lost or may be: to every claim that its client has.
+    pub(crate) fn record_loss_notice(&self, client: ClientId, notice: &str) {
+        for grant in self.claims(client) {
+            self.note(client, |client| EventKind::LossNotice { client, grant, notice: notice.to_owned() });
         }
     }
 

@@ -61,6 +61,9 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
         EventKind::ExpiryNoticed { grant, .. } => {
             format!("{name} stops: its lease of {} is over, or lost", of(*grant))
         }
+        EventKind::LossNotice { grant, notice, .. } => {
+            format!("{name}'s library says {notice}, while it holds {}", of(*grant))
+        }
         EventKind::Extended { grant, deadline, .. } => {
             let until = deadline.map(|it| format!(", until {}", deadline_words(it, &name)));
             format!("{name} extends {}{}", of(*grant), until.unwrap_or_default())

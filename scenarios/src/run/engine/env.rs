@@ -228,6 +228,13 @@ impl Env for SimEnv {
         self.thread_env(client).mark("extend").await;
     }
 
+    async fn notice_loss(&self, notice: &'static str) {
+        // Where a pause can strike: between the news and whoever acts on it.
+        let _now = self.host.monotonic().await;
+        let client = self.recorder.acting_for(self.client);
+        self.recorder.record_loss_notice(client, notice);
+    }
+
     async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
         let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
         self.host.connect(to, port).await.map_err(io::Error::from)

@@ -21,6 +21,7 @@ pub(in crate::run) mod header;
 pub(in crate::run) mod limits;
 pub(in crate::run) mod lower;
 pub(in crate::run) mod prepared;
+mod service;
 pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
 pub(in crate::run) mod sim_stage;

@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, MasterGroup, NodeName, Nodes};
-use doublehold_sim::{Boot, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
+use doublehold_sim::{Boot, BoxFuture, DelayLaw, Host, HostId, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use doublehold_sim_sentinel::{Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host};
 
 use super::env::{REDIS_PORT, SimEnv};
+use super::service;
 use super::sim_stage::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
 use super::threads::{self, Starts, ThreadJob};
@@ -25,6 +26,7 @@ use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, LinkSetup, ResourceSetup, RestartClock, Role, Scenario,
 };
 use crate::model::sentinels::Knowledge;
+use crate::model::service::ServiceSetup;
 use crate::run::Driver;
 use crate::run::client::program::{Job, Program};
 use crate::run::client::resource::Store;
@@ -47,6 +49,7 @@ pub(in crate::run) struct Hosts {
 /// What runs on a host.
 enum Process {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
+    Service { node: NodeId, setup: ServiceSetup },
     Sentinel(Box<SentinelConfig>),
     Resource(ResourceSetup),
     Client { client: ClientId, program: Arc<Program<SimEnv>> },
@@ -93,6 +96,9 @@ impl Hosts {
             let (spec, boot) = match process {
                 Process::Node { node, config, command_time } => {
                     (spec, self.node(*node, config, command_time, recorder))
+                }
+                Process::Service { node, setup } => {
+                    (spec, self.service(service::boot(*setup, *node, recorder)))
                 }
                 Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),
@@ -144,6 +150,19 @@ impl Hosts {
                 if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
                     recorder.inconclusive(format!("{} does not run: {error}", host.name()));
                 }
+            })
+        })
+    }
+
+    fn service(&self, process: Box<dyn Fn(Host) -> BoxFuture<'static, ()>>) -> Boot {
+        let supervisor = Supervisor::new(self.restarts);
+        Rc::new(move |host: Host| {
+            let (life, supervisor) = (supervisor.clone(), supervisor.clone());
+            let process = process(host.clone());
+            Box::pin(async move {
+                let _life = ServiceLife { supervisor: life, host: host.clone() };
+                supervisor.allow(&host).await;
+                process.await;
             })
         })
     }
@@ -206,16 +225,17 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
 
 fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> Process {
     let of = |host, client| Arc::new(program(scenario, host, client, kind.clone()));
-    match cast.member(index) {
-        Member::Node(node) => Process::Node {
+    match (cast.member(index), scenario.service) {
+        (Member::Node(node), Some(setup)) => Process::Service { node, setup },
+        (Member::Node(node), None) => Process::Node {
             node,
             config: Box::new(node_config(scenario, kind, index)),
             command_time: scenario.nodes.command_time.of(index).clone(),
         },
-        Member::Sentinel(_) => Process::Sentinel(Box::new(sentinel_config(scenario, index))),
-        Member::Resource => Process::Resource(scenario.resource.clone()),
-        Member::Client(client) => Process::Client { client, program: of(index, client) },
-        Member::Process => {
+        (Member::Sentinel(_), _) => Process::Sentinel(Box::new(sentinel_config(scenario, index))),
+        (Member::Resource, _) => Process::Resource(scenario.resource.clone()),
+        (Member::Client(client), _) => Process::Client { client, program: of(index, client) },
+        (Member::Process, _) => {
             let client = |thread| match cast.member(thread) {
                 Member::Client(client) => Some((client, of(thread, client))),
                 Member::Process | Member::Node(_) | Member::Sentinel(_) | Member::Resource => None,
@@ -310,6 +330,18 @@ struct SentinelListener {
 impl Listener for SentinelListener {
     fn announced(&self, event: &SentinelEvent) {
         self.recorder.note_announcement(self.sentinel, event.kind, &event.text);
+    }
+}
+
+/// Tells the machine's supervisor when a service's process is gone. What it knew is not.
+struct ServiceLife {
+    supervisor: Supervisor,
+    host: Host,
+}
+
+impl Drop for ServiceLife {
+    fn drop(&mut self) {
+        self.supervisor.note_death(&self.host);
     }
 }
 

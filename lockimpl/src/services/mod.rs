@@ -1,0 +1,10 @@
+//! Clients of services other than Redis, for the locks that use them.
+//!
+//! Each is what a library has below its lock: one connection, the session or lease that it keeps alive beside its
+//! user, and the way back after the connection ends. The services are those of `doublehold-services`; no other speaks
+//! their messages.
+
+mod link;
+pub(crate) mod zookeeper;
+
+pub(crate) use link::{LinkEnded, ServiceLink};

@@ -1,0 +1,210 @@
+//! A service on a simulated host: its state machine, connections and timer.
+//!
+//! What a service knows is not gone with its process: its group has it. A process that starts again goes on from there,
+//! without connections.
+
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use doublehold_history::NodeId;
+use doublehold_services::zookeeper::ZooKeeper;
+use doublehold_services::{Connection, FrameBuffer, Outbox, Outgoing, Service, write_frame};
+use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+
+use crate::model::service::ServiceSetup;
+use crate::run::recorder::Recorder;
+
+/// What there is room for at least when a connection is read.
+const READ_BYTES: usize = 512;
+
+/// A service of one run. Clones are the same service.
+pub(super) struct RunningService<S: Service> {
+    state: Arc<Mutex<State<S>>>,
+    node: NodeId,
+    recorder: Recorder,
+}
+
+struct State<S: Service> {
+    service: S,
+    out: Outbox<S::Answer>,
+    lines: BTreeMap<Connection, Line>,
+    timer: Option<Waker>,
+}
+
+/// The service's end of a connection.
+#[derive(Default)]
+struct Line {
+    unsent: Vec<u8>,
+    closing: bool,
+    waker: Option<Waker>,
+}
+
+/// Makes the process of a service, for each start of its host.
+pub(super) fn boot(
+    setup: ServiceSetup,
+    node: NodeId,
+    recorder: Recorder,
+) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
+    match setup {
+        ServiceSetup::ZooKeeper(rules) => RunningService::new(ZooKeeper::new(rules), node, recorder).boot(),
+    }
+}
+
+impl<S: Service> RunningService<S> {
+    fn new(service: S, node: NodeId, recorder: Recorder) -> RunningService<S> {
+        let state = State { service, out: Outbox::default(), lines: BTreeMap::new(), timer: None };
+        RunningService { state: Arc::new(Mutex::new(state)), node, recorder }
+    }
+
+    fn boot(self) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
+        Box::new(move |host| {
+            let service = self.clone();
+            Box::pin(async move { service.run(host).await })
+        })
+    }
+
+    async fn run(self, host: Host) {
+        let port = S::KIND.port();
+        let mut incoming = host.listen(port);
+        if host.restarts() > 0 {
+            let mut state = self.lock();
+            state.lines.clear();
+            let State { service, out, .. } = &mut *state;
+            service.restart(now(&host), out);
+            self.settle(&mut state);
+        }
+        host.spawn(self.clone().keep_time(host.clone()));
+        loop {
+            let stream = incoming.accept().await;
+            host.spawn(self.clone().serve(host.clone(), stream));
+        }
+    }
+
+    /// Ends what has had its time, when it is due.
+    async fn keep_time(self, host: Host) {
+        let mut sleep: Option<(Duration, BoxFuture<'static, ()>)> = None;
+        poll_fn(|cx| {
+            loop {
+                let mut state = self.lock();
+                state.timer = Some(cx.waker().clone());
+                let due = state.service.next_due();
+                drop(state);
+                // A timer that is too early costs one look; most deadlines only move away.
+                let Some(due) = due else { return Poll::<()>::Pending };
+                let earlier = sleep.as_ref().is_none_or(|(until, _)| *until > due);
+                if earlier {
+                    let until = MonotonicTime(u64::try_from(due.as_nanos()).unwrap_or(u64::MAX));
+                    sleep = Some((due, Box::pin(host.sleep_until(until))));
+                }
+                let Some((_, timer)) = &mut sleep else { return Poll::Pending };
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                sleep = None;
+                self.act(|service, out| service.advance(now(&host), out));
+            }
+        })
+        .await;
+    }
+
+    async fn serve(self, host: Host, mut stream: SimStream) {
+        let (connection, peer) = (Connection(stream.connection().0), stream.peer());
+        self.lock().lines.insert(connection, Line::default());
+        let mut received = FrameBuffer::default();
+        poll_fn(|cx| {
+            loop {
+                match read_more(&mut stream, &mut received, cx) {
+                    Poll::Pending => break,
+                    Poll::Ready(false) => return Poll::Ready(()),
+                    Poll::Ready(true) => {}
+                }
+                loop {
+                    match received.next_frame::<S::Request>() {
+                        Ok(None) => break,
+                        Err(_) => return Poll::Ready(()),
+                        Ok(Some((number, request))) => {
+                            host.note(S::word(&request), Some(peer));
+                            self.act(|service, out| {
+                                service.receive(connection, number, request, now(&host), out);
+                            });
+                        }
+                    }
+                }
+            }
+            self.send(connection, &mut stream, cx)
+        })
+        .await;
+        self.lock().lines.remove(&connection);
+        self.act(|service, out| service.disconnect(connection, now(&host), out));
+    }
+
+    /// Sends what there is; ready when the connection is to end.
+    fn send(&self, connection: Connection, stream: &mut SimStream, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        let Some(line) = state.lines.get_mut(&connection) else { return Poll::Ready(()) };
+        while !line.unsent.is_empty() {
+            match Pin::new(&mut *stream).poll_write(cx, &line.unsent) {
+                Poll::Ready(Ok(count)) => drop(line.unsent.drain(..count)),
+                Poll::Ready(Err(_)) => return Poll::Ready(()),
+                Poll::Pending => break,
+            }
+        }
+        if line.closing && line.unsent.is_empty() {
+            return Poll::Ready(());
+        }
+        line.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn act(&self, what: impl FnOnce(&mut S, &mut Outbox<S::Answer>)) {
+        let mut state = self.lock();
+        let State { service, out, .. } = &mut *state;
+        what(service, out);
+        self.settle(&mut state);
+    }
+
+    /// Hands out what the service has to say, and tells of locks that have another owner.
+    fn settle(&self, state: &mut State<S>) {
+        let State { out, lines, timer, .. } = state;
+        for (to, message) in out.sent.drain(..) {
+            let Some(line) = lines.get_mut(&to) else { continue };
+            match message {
+                Outgoing::Say(number, answer) => write_frame(number, &answer, &mut line.unsent),
+                Outgoing::Close => line.closing = true,
+            }
+            line.waker.take().into_iter().for_each(Waker::wake);
+        }
+        timer.take().into_iter().for_each(Waker::wake);
+        out.changes.drain(..).for_each(|change| self.recorder.record_owner_change(self.node, &change));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<S>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Service> Clone for RunningService<S> {
+    fn clone(&self) -> Self {
+        RunningService { state: self.state.clone(), node: self.node, recorder: self.recorder.clone() }
+    }
+}
+
+/// Receives something; false at the end of the stream.
+fn read_more(
+    stream: &mut (impl AsyncRead + Unpin),
+    into: &mut FrameBuffer,
+    cx: &mut Context<'_>,
+) -> Poll<bool> {
+    let tail = into.tail();
+    tail.reserve(READ_BYTES);
+    pin!(stream.read_buf(tail)).poll(cx).map(|read| read.is_ok_and(|bytes| bytes > 0))
+}
+
+fn now(host: &Host) -> Duration {
+    Duration::from_nanos(host.clocks().monotonic.0)
+}

@@ -1,0 +1,65 @@
+//! The locks of a service, as its own state has them: who owns each, and why that ends.
+//!
+//! Every call writes a token of its own there, so the token says whose the lock is. A service lets nobody remove what
+//! is another's, so no change is a wrong release.
+
+use doublehold_history::NodeId;
+use doublehold_services::OwnerChange;
+use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
+
+use super::Recorder;
+use crate::report::KeyOrigin;
+use crate::run::keys::attribution::{Mark, Sender};
+use crate::run::keys::key_lanes::{Circumstances, Known};
+
+impl Recorder {
+    /// A lock of a service has another owner: the end of the one before, and the beginning of the next.
+    pub(crate) fn record_owner_change(&self, node: NodeId, change: &OwnerChange) {
+        if change.before.is_some() {
+            self.record_owner(node, change, change.before.as_ref(), None);
+        }
+        if change.after.is_some() {
+            self.record_owner(node, change, None, change.after.as_ref());
+        }
+    }
+
+    fn record_owner(
+        &self,
+        node: NodeId,
+        change: &OwnerChange,
+        before: Option<&Vec<u8>>,
+        after: Option<&Vec<u8>>,
+    ) {
+        let mut guard = self.lock();
+        let record = &mut *guard;
+        let key = change.lock.as_bytes();
+        let Some(lock) = record.keys.lock_of(&record.header, key).filter(|_| !record.closed) else { return };
+        let owner = after.and_then(|token| record.attribution.only_marker(&(lock, Mark::Value(token.clone()))));
+        let sender = owner.map(|(_, call)| Sender { call, granted: false });
+        let by = Circumstances {
+            node,
+            database: 0,
+            lock,
+            origin: KeyOrigin::Executed,
+            sender,
+            client: owner.map(|(client, _)| client),
+            at: self.now(),
+            moment: record.moment(),
+        };
+        record.keys.record_change(lock, owner.map(|(_, call)| call));
+        let change = KeyChange {
+            database: 0,
+            key,
+            before: before.map(stored),
+            after: after.map(stored),
+            command: change.cause,
+        };
+        let known = Known { told: &record.attribution, claimants: &record.claimants, whole: false };
+        record.lanes.apply_change(by, &change, known);
+        self.witness.keeps(record.lanes.growth());
+    }
+}
+
+fn stored(token: &Vec<u8>) -> Stored<'_> {
+    Stored { value: StoredValue::String(token), expires_at_ms: None }
+}

@@ -1,0 +1,123 @@
+//! What every service is: a state machine that takes requests, ends what has had its time, and sends answers.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A connection of a client, by a number that whoever runs the service gives it. None is used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Connection(pub u64);
+
+/// A kind of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceKind {
+    /// ZooKeeper.
+    ZooKeeper,
+}
+
+impl ServiceKind {
+    /// All kinds.
+    pub const ALL: [ServiceKind; 1] = [ServiceKind::ZooKeeper];
+
+    /// The word that scenario files use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServiceKind::ZooKeeper => "zookeeper",
+        }
+    }
+
+    /// The port that it listens on.
+    pub fn port(self) -> u16 {
+        match self {
+            ServiceKind::ZooKeeper => 2181,
+        }
+    }
+}
+
+/// The number of a message that answers no request.
+pub const EVENT: u32 = 0;
+
+/// A service. Times are readings of its monotonic clock: the time since some fixed moment.
+pub trait Service: Send + 'static {
+    /// Its kind.
+    const KIND: ServiceKind;
+
+    /// What clients ask.
+    type Request: Serialize + DeserializeOwned + Send;
+    /// What the service says, in answer or unasked.
+    type Answer: Serialize + DeserializeOwned + Send;
+
+    /// The word for a request, in capitals: faults can wait for it.
+    fn word(request: &Self::Request) -> &'static str;
+
+    /// Executes a request. Its answer, now or later, carries the request's `number`.
+    fn receive(
+        &mut self,
+        from: Connection,
+        number: u32,
+        request: Self::Request,
+        now: Duration,
+        out: &mut Outbox<Self::Answer>,
+    );
+
+    /// Hears that a connection is gone.
+    fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Outbox<Self::Answer>);
+
+    /// Ends what has had its time.
+    fn advance(&mut self, now: Duration, out: &mut Outbox<Self::Answer>);
+
+    /// The next time at which [`advance`](Service::advance) has something to do.
+    fn next_due(&self) -> Option<Duration>;
+
+    /// Starts again after the process was killed, with what survives that. All connections are gone, and the clock may
+    /// have begun anew.
+    fn restart(&mut self, now: Duration, out: &mut Outbox<Self::Answer>);
+}
+
+/// What a service has to send, and what has become of the locks that it keeps.
+#[derive(Debug)]
+pub struct Outbox<A> {
+    /// Messages in the order in which they leave.
+    pub sent: Vec<(Connection, Outgoing<A>)>,
+    /// The locks that have another owner now.
+    pub changes: Vec<OwnerChange>,
+}
+
+/// A message, or the end of its connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outgoing<A> {
+    /// What is said: in answer to the request of this number, or [`EVENT`].
+    Say(u32, A),
+    /// Nothing more is said.
+    Close,
+}
+
+/// A lock has another owner by the service's own state, whoever believes what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerChange {
+    /// The name of the lock.
+    pub lock: String,
+    /// What the owner before had written there; `None` if nobody had it.
+    pub before: Option<Vec<u8>>,
+    /// What the owner has written there now.
+    pub after: Option<Vec<u8>>,
+    /// The request that did it, or `EXPIRED`.
+    pub cause: &'static str,
+}
+
+impl<A> Default for Outbox<A> {
+    fn default() -> Self {
+        Self { sent: Vec::new(), changes: Vec::new() }
+    }
+}
+
+impl<A> Outbox<A> {
+    pub(crate) fn answer(&mut self, to: Connection, number: u32, answer: A) {
+        self.sent.push((to, Outgoing::Say(number, answer)));
+    }
+
+    pub(crate) fn close(&mut self, connection: Connection) {
+        self.sent.push((connection, Outgoing::Close));
+    }
+}
