@@ -60,6 +60,7 @@ pub use config::{
 pub use connection::link::OnTimeout;
 pub use connection::request::ReleaseMethod;
 pub use connection::transport::{Reconnect, Transport};
+pub use doublehold_services::ServiceKind;
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
@@ -83,5 +84,5 @@ pub use parts::timing::{Drift, Timing};
 pub use parts::tokens::{TokenScope, TokenSource};
 pub use parts::waiting::{WaitClock, Waiting, Wake};
 pub use parts::watchdog::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
-pub use doublehold_services::ServiceKind;
 pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry};
+pub use services::database::{DataSession, SessionEnded};

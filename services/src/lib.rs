@@ -12,13 +12,17 @@
 //! | `service` | [`Service`]: what every service is, and what it sends |
 //! | `frame` | messages as bytes: a length, a number, and what is said |
 //! | `zookeeper` | sessions, ephemeral nodes in sequence, watches that fire once |
+//! | `etcd` | leases, keep-alives, transactions, watches of a key's end |
+//! | `database` | sessions, row locks, advisory locks, transactions over a table |
 //!
 //! A service is pure: whoever runs it says what time it is, on the service's monotonic clock, and carries its messages.
 //! The messages are ours. They name what the real protocols name, and no real client can read them.
 
+pub mod database;
+pub mod etcd;
 mod frame;
 mod service;
 pub mod zookeeper;
 
 pub use frame::{BadFrame, FrameBuffer, write_frame};
-pub use service::{Connection, EVENT, Outbox, Outgoing, OwnerChange, Service, ServiceKind};
+pub use service::{Connection, EVENT, Keepalive, Outbox, Outgoing, OwnerChange, Service, ServiceKind};

@@ -14,16 +14,22 @@ pub struct Connection(pub u64);
 pub enum ServiceKind {
     /// ZooKeeper.
     ZooKeeper,
+    /// etcd.
+    Etcd,
+    /// A database such as PostgreSQL.
+    Database,
 }
 
 impl ServiceKind {
     /// All kinds.
-    pub const ALL: [ServiceKind; 1] = [ServiceKind::ZooKeeper];
+    pub const ALL: [ServiceKind; 3] = [ServiceKind::ZooKeeper, ServiceKind::Etcd, ServiceKind::Database];
 
     /// The word that scenario files use.
     pub fn as_str(self) -> &'static str {
         match self {
             ServiceKind::ZooKeeper => "zookeeper",
+            ServiceKind::Etcd => "etcd",
+            ServiceKind::Database => "database",
         }
     }
 
@@ -31,6 +37,8 @@ impl ServiceKind {
     pub fn port(self) -> u16 {
         match self {
             ServiceKind::ZooKeeper => 2181,
+            ServiceKind::Etcd => 2379,
+            ServiceKind::Database => 5432,
         }
     }
 }
@@ -70,9 +78,38 @@ pub trait Service: Send + 'static {
     /// The next time at which [`advance`](Service::advance) has something to do.
     fn next_due(&self) -> Option<Duration>;
 
+    /// A message that means nothing, for probes; `None` of a service without any.
+    fn probe() -> Option<Self::Answer> {
+        None
+    }
+
+    /// The probes by which the machine finds out that the other end of a connection is gone.
+    fn keepalive(&self) -> Option<Keepalive> {
+        None
+    }
+
     /// Starts again after the process was killed, with what survives that. All connections are gone, and the clock may
     /// have begun anew.
     fn restart(&mut self, now: Duration, out: &mut Outbox<Self::Answer>);
+}
+
+/// How a machine probes connections on which nothing comes (`tcp_keepalives_idle`, `_interval` and `_count`). The other
+/// machine answers, also while its process is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// The silence before the first probe.
+    pub idle: Duration,
+    /// The time between two probes.
+    pub interval: Duration,
+    /// The probes without an answer after which the connection is given up.
+    pub count: u32,
+}
+
+impl Keepalive {
+    /// Returns the time from the first probe that is not answered until the connection is given up.
+    pub fn gives_up_after(&self) -> Duration {
+        self.interval.saturating_mul(self.count)
+    }
 }
 
 /// What a service has to send, and what has become of the locks that it keeps.

@@ -55,6 +55,11 @@ pub trait StreamLike: AsyncRead + AsyncWrite + Unpin + Send + Sync {
 
     /// The host at the other end.
     fn peer(&self) -> HostId;
+
+    /// Gives the connection up once something has been repeated for so long. A world that cannot leaves it as it is.
+    fn set_user_timeout(&self, timeout: Duration) {
+        let _ = timeout;
+    }
 }
 
 /// An open port. Dropping it closes the port.

@@ -5,6 +5,7 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -33,6 +34,12 @@ impl SimStream {
     /// The host at the other end.
     pub fn peer(&self) -> HostId {
         for_both!(&self.0, stream => stream.peer())
+    }
+
+    /// Gives the connection up once something has been repeated for so long (`TCP_USER_TIMEOUT`). Without it that is
+    /// about 924 s, as on Linux.
+    pub fn set_user_timeout(&self, timeout: Duration) {
+        for_both!(&self.0, stream => stream.set_user_timeout(timeout));
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::env::{Clock, Deadline, Env};
+use crate::services::database::DataSession;
 
 pub use watch::Watch;
 
@@ -113,6 +114,8 @@ pub struct Grant {
     pub fencing: Option<u64>,
     /// When to stop believing, on this client's own clock; none if the lock does not compute it.
     pub deadline: Option<Deadline>,
+    /// The session of a database through which its holder may read and write; none of other locks.
+    pub session: Option<DataSession>,
     /// The watchdog that renews the lease beside its holder, and moves the [deadline](Grant::current_deadline); none
     /// if nothing does.
     pub watch: Option<Watch>,
@@ -121,7 +124,7 @@ pub struct Grant {
 impl Grant {
     /// A grant without a fencing number and without a deadline.
     pub fn new(resource: impl Into<String>, token: Token) -> Self {
-        Self { resource: resource.into(), token, fencing: None, deadline: None, watch: None }
+        Self { resource: resource.into(), token, fencing: None, deadline: None, session: None, watch: None }
     }
 
     /// The deadline as it is now: that of the last renewal, where there are any.

@@ -12,6 +12,8 @@
 //! | `setnx`, `set_ex`, `get_then_delete` and the others that begin with `setnx` | the ancestors, each with its flaw |
 
 pub(crate) mod counter;
+pub(crate) mod database;
+pub(crate) mod etcd;
 mod get_then_delete;
 pub(crate) mod hash;
 pub(crate) mod job;
@@ -48,6 +50,8 @@ pub(crate) fn with_all<E: Env, K: Kinds<E>>(kinds: K) -> K {
         .with(local_remote::LocalRemote)
         .with(thread_count::ThreadCount)
         .with(zookeeper::ZooKeeperKind)
+        .with(etcd::EtcdKind)
+        .with(database::DatabaseKind)
         // The ancestors, which articles still teach.
         .with(setnx::Setnx)
         .with(setnx_expire::SetnxExpire)

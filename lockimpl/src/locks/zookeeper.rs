@@ -168,7 +168,8 @@ impl<E: Env> ZooKeeperLock<E> {
         let deadline = self.env.monotonic().await.saturating_add(limit);
         let client = self.client(ttl);
         let token = Token::draw(&self.env);
-        let mut line = Line { env: &self.env, client: &client, resource, token: &token, deadline, place: None };
+        let mut line =
+            Line { env: &self.env, client: &client, resource, token: &token, deadline, place: None };
         match line.stand(waits).await {
             Ok(Some(place)) => {
                 let watch = Watch::new(None);

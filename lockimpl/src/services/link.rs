@@ -132,7 +132,8 @@ impl<S: Service> ServiceLink<S> {
             let mut state = self.state();
             if !state.ended {
                 state.driver = Some(cx.waker().clone());
-                if state.write(&mut stream, cx).is_err() || state.read(&mut stream, &mut received, cx).is_err()
+                if state.write(&mut stream, cx).is_err()
+                    || state.read(&mut stream, &mut received, cx).is_err()
                 {
                     state.end();
                 }

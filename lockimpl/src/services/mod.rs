@@ -4,6 +4,8 @@
 //! user, and the way back after the connection ends. The services are those of `doublehold-services`; no other speaks
 //! their messages.
 
+pub(crate) mod database;
+pub(crate) mod etcd;
 mod link;
 pub(crate) mod zookeeper;
 

@@ -237,7 +237,12 @@ impl<E: Env> ZooKeeperClient<E> {
     /// Connects, and goes on with the session or begins one. A session that is over is said to be lost.
     async fn connect(&self) -> Option<ServiceLink<ZooKeeper>> {
         let limit = self.env.monotonic().await.saturating_add(self.timeout);
-        let stream = self.env.race(self.env.stream(self.host.as_str(), ServiceKind::ZooKeeper.port()), limit).await.ok()?.ok()?;
+        let stream = self
+            .env
+            .race(self.env.stream(self.host.as_str(), ServiceKind::ZooKeeper.port()), limit)
+            .await
+            .ok()?
+            .ok()?;
         let link = ServiceLink::new(&self.env, stream);
         let session = self.shared().session;
         let connect = Request::Connect { session, timeout: self.timeout };

@@ -1,6 +1,7 @@
 //! What the locks protect: the objects, which lock is whose, and what the resource checks.
 
 use doublehold_history::{FencingCheck, LockId, ResourceRules};
+use doublehold_services::ServiceKind;
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 use toml::Table;
@@ -14,18 +15,24 @@ use super::section::{Field, Section};
 use super::table::{NOTHING, lock_name, put};
 use crate::model::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
 
-const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
+const KEYS: &[&str] = &["object", "writes", "fencing", "fence_reads", "version_check"];
 const FENCING: Choices<FencingCheck> = &[
     ("off", FencingCheck::Off),
     ("reject-lower", FencingCheck::RejectLower),
     ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
 ];
+const WRITES: Choices<bool> = &[("in-session", true), ("elsewhere", false)];
 /// As many as a request to the resource has room to number.
 const OBJECTS_MAX: usize = 32;
 
 /// What `[resource]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
-    [Key::all("resource", KEYS), Key::words("resource.fencing", &words_of(FENCING))].concat()
+    [
+        Key::all("resource", KEYS),
+        Key::words("resource.fencing", &words_of(FENCING)),
+        Key::words("resource.writes", &words_of(WRITES)),
+    ]
+    .concat()
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
@@ -46,8 +53,22 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>
         let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
+    let in_session = in_session(&resource, lock)?;
     let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
+    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, in_session, rules })
+}
+
+/// Whether clients write through the session that holds the lock: as long as nobody says otherwise, where there is one.
+fn in_session(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<bool> {
+    let has_session = lock.descriptor.service == Some(ServiceKind::Database);
+    let Some(field) = resource.get("writes") else { return Ok(has_session) };
+    let in_session = field.choice(WRITES)?;
+    if in_session && !has_session {
+        let cause =
+            format!("`{}`: the `{}` lock has no session to write in", field.path, lock.descriptor.name);
+        return Err(field.problem(cause, "write `writes = \"elsewhere\"`, or use the `database` lock"));
+    }
+    Ok(in_session)
 }
 
 /// The objects, in alphabetical order, as a table has no other.
@@ -102,7 +123,7 @@ fn object(name: &str, field: &Field<'_>, locks: &[String]) -> Result<ObjectSetup
 
 /// The resource as a table of a file.
 pub(super) fn write(scenario: &Scenario) -> Table {
-    let ResourceSetup { host: _, objects, rules } = &scenario.resource;
+    let ResourceSetup { host: _, objects, in_session, rules } = &scenario.resource;
     let fencing = match rules.fencing {
         FencingCheck::Off => "off",
         FencingCheck::RejectLower => "reject-lower",
@@ -116,6 +137,9 @@ pub(super) fn write(scenario: &Scenario) -> Table {
             let objects = objects.iter().map(|object| (object.name.clone(), lock(object)));
             put(&mut table, "object", objects.collect::<Table>());
         }
+    }
+    if scenario.service.as_ref().is_some_and(|service| service.kind() == ServiceKind::Database) {
+        put(&mut table, "writes", if *in_session { "in-session" } else { "elsewhere" });
     }
     put(&mut table, "fencing", fencing);
     put(&mut table, "fence_reads", rules.fence_reads);

@@ -9,7 +9,9 @@
 
 use super::key::Key;
 use super::source::own_vocabulary;
-use super::{clients, fault, hosts, lock, network, nodes, resource, section, sentinels, service, weather, when};
+use super::{
+    clients, fault, hosts, lock, network, nodes, resource, section, sentinels, service, weather, when,
+};
 
 /// The whole vocabulary, in alphabetical order, each key and each word once.
 ///

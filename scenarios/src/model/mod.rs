@@ -10,7 +10,7 @@ pub mod cast;
 pub mod fault;
 pub mod host;
 pub mod scenario;
-pub mod service;
 pub mod sentinels;
+pub mod service;
 pub mod weather;
 pub mod when;

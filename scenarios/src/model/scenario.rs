@@ -252,6 +252,9 @@ pub struct ResourceSetup {
     pub host: HostIndex,
     /// The objects, in alphabetical order. Never empty; an [`ObjectId`] is an index into this list.
     pub objects: Vec<ObjectSetup>,
+    /// Whether clients reach it through the session that holds the lock: it is a table of the database that keeps the
+    /// lock, and its host serves nobody.
+    pub in_session: bool,
     /// How it treats fencing numbers and versions.
     pub rules: ResourceRules,
 }

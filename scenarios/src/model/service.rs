@@ -1,6 +1,7 @@
 //! The service that locks use in place of Redis nodes.
 
 use doublehold_services::ServiceKind;
+use doublehold_services::database::DatabaseRules;
 use doublehold_services::zookeeper::ZooKeeperRules;
 
 /// A service with its settings.
@@ -8,6 +9,10 @@ use doublehold_services::zookeeper::ZooKeeperRules;
 pub enum ServiceSetup {
     /// ZooKeeper.
     ZooKeeper(ZooKeeperRules),
+    /// etcd.
+    Etcd,
+    /// A database.
+    Database(DatabaseRules),
 }
 
 impl ServiceSetup {
@@ -15,6 +20,8 @@ impl ServiceSetup {
     pub fn kind(&self) -> ServiceKind {
         match self {
             ServiceSetup::ZooKeeper(_) => ServiceKind::ZooKeeper,
+            ServiceSetup::Etcd => ServiceKind::Etcd,
+            ServiceSetup::Database(_) => ServiceKind::Database,
         }
     }
 }

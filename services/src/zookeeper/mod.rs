@@ -211,7 +211,8 @@ impl Service for ZooKeeper {
 
     fn disconnect(&mut self, connection: Connection, _: Duration, _: &mut Outbox<Answer>) {
         self.tree.forget_watches(connection);
-        if let Some(session) = self.connections.remove(&connection).and_then(|id| self.sessions.get_mut(&id)) {
+        if let Some(session) = self.connections.remove(&connection).and_then(|id| self.sessions.get_mut(&id))
+        {
             session.connection = None;
         }
     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
+use super::USER_TIMEOUT;
 use super::handshake::Request;
 use super::link::{Departure, LinkKey};
 use super::round_trip::RoundTrip;
@@ -81,6 +82,8 @@ pub(crate) struct Endpoint {
     pub(super) round_trip: RoundTrip,
     /// Names the user timeout of the oldest segment that was delivered and could not be acknowledged.
     pub(super) unacknowledged: Option<u64>,
+    /// For how long this side repeats something before it gives the connection up.
+    pub(super) user_timeout: Duration,
     /// The machine still knows this side and repeats what was lost: not after a reset, a power loss or a timeout.
     pub(super) repeats: bool,
     /// How many segments of this side's stream are on their way.
@@ -112,6 +115,7 @@ impl Endpoint {
             one_way: Duration::ZERO,
             round_trip: RoundTrip::default(),
             unacknowledged: None,
+            user_timeout: USER_TIMEOUT,
             repeats: true,
             on_the_way: 0,
             reset_arrived: false,

@@ -7,7 +7,7 @@
 //! Decision: "Retransmission times are exact" (docs/decisions/world.md).
 
 use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
-use super::{USER_TIMEOUT, link};
+use super::link;
 use crate::fault::Fault;
 use crate::kernel::State;
 use crate::queue::Pending;
@@ -35,8 +35,9 @@ impl State {
     pub(super) fn keep(&mut self, segment: SegmentKey) {
         self.net.segments[segment].is_measure = false;
         let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment];
-        self.end_of(connection, from).held.push_back(segment);
-        let gives_up = first_sent.after(USER_TIMEOUT).max(self.now);
+        let end = self.end_of(connection, from);
+        end.held.push_back(segment);
+        let gives_up = first_sent.after(end.user_timeout).max(self.now);
         self.schedule_for(connection, gives_up, Pending::UserTimeout { key: connection, side: from, serial });
     }
 
@@ -134,8 +135,9 @@ impl State {
         }
         self.net.sent += 1;
         let serial = self.net.sent;
-        self.end_of(key, from).unacknowledged = Some(serial);
-        let gives_up = first_sent.after(USER_TIMEOUT).max(self.now);
+        let end = self.end_of(key, from);
+        end.unacknowledged = Some(serial);
+        let gives_up = first_sent.after(end.user_timeout).max(self.now);
         self.schedule_for(key, gives_up, Pending::UserTimeout { key, side: from, serial });
     }
 
@@ -162,7 +164,8 @@ impl State {
     pub(crate) fn user_timeout(&mut self, key: ConnectionKey, side: Side, serial: u64) {
         let (sender, _) = self.hosts_of(key, side);
         if self.host(sender).life.is_suspended() {
-            return self.schedule(self.now.after(USER_TIMEOUT), Pending::UserTimeout { key, side, serial });
+            let again = self.now.after(self.end_of(key, side).user_timeout);
+            return self.schedule(again, Pending::UserTimeout { key, side, serial });
         }
         self.stop_repeating(key, side);
         if self.end_of(key, side).open {

@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -32,6 +33,12 @@ impl KernelStream {
     /// The host at the other end.
     pub(crate) fn peer(&self) -> HostId {
         self.peer
+    }
+
+    /// Gives the connection up once something has been repeated for so long (`TCP_USER_TIMEOUT`). What was sent before
+    /// keeps the timeout that it had.
+    pub(crate) fn set_user_timeout(&self, timeout: Duration) {
+        self.host.kernel().enter(|state| state.end_of(self.key, self.side).user_timeout = timeout);
     }
 
     pub(crate) async fn connect(

@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
 use doublehold_lockimpl::{
-    Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released, Watch,
+    Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released,
+    SessionEnded, Watch,
 };
 
 use super::held_locks::{HeldLock, HeldLocks};
 use super::life::{Life, is_done_with};
 use super::panic_guard::{GuardedLock, PanicGuard};
-use super::resource::ResourceLink;
+use super::resource::{self, ResourceLink};
 use super::stage::Stage;
 use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
 use crate::run::clocks;
@@ -42,6 +43,8 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) nodes: Vec<NodeName>,
     /// The name of the resource's host.
     pub(crate) resource: String,
+    /// Whether it reads and writes through the session that holds the lock.
+    pub(crate) in_session: bool,
     /// True if it is a thread, whose process runs on when its program is done.
     pub(crate) is_thread: bool,
 }
@@ -304,8 +307,12 @@ impl<S: Stage> Client<'_, S> {
         };
         let grant = *grant;
         read.remove(&object);
-        let content =
-            self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
+        let content = match lease.session.as_ref().filter(|_| self.program.in_session) {
+            Some(session) => {
+                self.or_notice(resource::read_in(session, grant, object).await).await.ok().flatten()
+            }
+            None => self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?,
+        };
         if let Some(content) = content {
             read.insert(object, content);
             let Content { version, value } = content;
@@ -378,8 +385,28 @@ impl<S: Stage> Client<'_, S> {
         let value = read.map_or(grant.0, |content| content.value + 1);
         self.mark("write").await;
         self.note(|client| EventKind::WriteSent { client, grant, object, based_on });
-        self.resource.write(grant, lease.fencing, object, based_on, value).await.map_err(|_| Unreachable)?;
+        let Some(session) = lease.session.as_ref().filter(|_| self.program.in_session) else {
+            self.resource
+                .write(grant, lease.fencing, object, based_on, value)
+                .await
+                .map_err(|_| Unreachable)?;
+            return Ok(());
+        };
+        if let Err(ended) =
+            self.or_notice(resource::write_in(session, grant, object, based_on, value).await).await
+        {
+            let (why, fencing, highest_seen) = (ended.to_string(), None, None);
+            self.note(|client| EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen });
+        }
         Ok(())
+    }
+
+    /// What a statement came to. One that finds its session over is how its client learns of it.
+    async fn or_notice<T>(&self, came_to: Result<T, SessionEnded>) -> Result<T, SessionEnded> {
+        if came_to.is_err() {
+            self.stage.notice_loss("session over").await;
+        }
+        came_to
     }
 
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.

@@ -24,6 +24,8 @@ use std::task::Poll;
 use doublehold_history::{
     CallId, ClientId, Content, EventKind, LockId, ObjectId, ReadRequest, Refusal, Resource, WriteRequest,
 };
+use doublehold_lockimpl::{DataSession, SessionEnded};
+use doublehold_services::database::Table;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::stage::Stage;
@@ -54,6 +56,54 @@ impl Store {
         let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
         execute(request, lock, &mut resource, client, recorder)
+    }
+}
+
+/// The table of a database that is its own resource: what its sessions read and write.
+pub(crate) struct StoreTable {
+    store: Store,
+    recorder: Recorder,
+}
+
+impl StoreTable {
+    pub(crate) fn new(setup: &ResourceSetup, recorder: Recorder) -> StoreTable {
+        StoreTable { store: Store::new(setup), recorder }
+    }
+}
+
+impl Table for StoreTable {
+    fn execute(&mut self, request: &[u8]) -> Vec<u8> {
+        let Ok(frame) = request.try_into() else { return Vec::new() };
+        self.store.execute(&Request::decode(frame), None, &self.recorder).encode().to_vec()
+    }
+}
+
+/// Reads an object through the session that holds its lock; `None` if the database refuses.
+pub(crate) async fn read_in(
+    session: &DataSession,
+    grant: CallId,
+    object: ObjectId,
+) -> Result<Option<Content>, SessionEnded> {
+    let request = Request { grant, fencing: None, object, action: Action::Read };
+    Ok(content_of(&session.read(request.encode().to_vec()).await?))
+}
+
+/// Writes an object through the session that holds its lock.
+pub(crate) async fn write_in(
+    session: &DataSession,
+    grant: CallId,
+    object: ObjectId,
+    based_on: Option<u64>,
+    value: u64,
+) -> Result<(), SessionEnded> {
+    let request = Request { grant, fencing: None, object, action: Action::Write { based_on, value } };
+    session.write(request.encode().to_vec()).await.map(drop)
+}
+
+fn content_of(answer: &[u8]) -> Option<Content> {
+    match Answer::decode(answer.try_into().ok()?) {
+        Answer::Content(content) => Some(content),
+        Answer::Refused => None,
     }
 }
 

@@ -11,12 +11,18 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use doublehold_history::NodeId;
+use doublehold_services::database::Database;
+use doublehold_services::etcd::Etcd;
 use doublehold_services::zookeeper::ZooKeeper;
-use doublehold_services::{Connection, FrameBuffer, Outbox, Outgoing, Service, write_frame};
+use doublehold_services::{
+    Connection, EVENT, FrameBuffer, Keepalive, Outbox, Outgoing, Service, write_frame,
+};
 use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
+use crate::model::scenario::ResourceSetup;
 use crate::model::service::ServiceSetup;
+use crate::run::client::resource::StoreTable;
 use crate::run::recorder::Recorder;
 
 /// What there is room for at least when a connection is read.
@@ -47,11 +53,17 @@ struct Line {
 /// Makes the process of a service, for each start of its host.
 pub(super) fn boot(
     setup: ServiceSetup,
+    resource: &ResourceSetup,
     node: NodeId,
     recorder: Recorder,
 ) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
     match setup {
         ServiceSetup::ZooKeeper(rules) => RunningService::new(ZooKeeper::new(rules), node, recorder).boot(),
+        ServiceSetup::Etcd => RunningService::new(Etcd::default(), node, recorder).boot(),
+        ServiceSetup::Database(rules) => {
+            let table = StoreTable::new(resource, recorder.clone());
+            RunningService::new(Database::new(rules, Box::new(table)), node, recorder).boot()
+        }
     }
 }
 
@@ -116,12 +128,16 @@ impl<S: Service> RunningService<S> {
         let (connection, peer) = (Connection(stream.connection().0), stream.peer());
         self.lock().lines.insert(connection, Line::default());
         let mut received = FrameBuffer::default();
+        let mut probes = Probes::new(&host, self.lock().service.keepalive());
+        if let Some(keepalive) = probes.keepalive {
+            stream.set_user_timeout(keepalive.gives_up_after());
+        }
         poll_fn(|cx| {
             loop {
                 match read_more(&mut stream, &mut received, cx) {
                     Poll::Pending => break,
                     Poll::Ready(false) => return Poll::Ready(()),
-                    Poll::Ready(true) => {}
+                    Poll::Ready(true) => probes.put_off(&host),
                 }
                 loop {
                     match received.next_frame::<S::Request>() {
@@ -135,6 +151,12 @@ impl<S: Service> RunningService<S> {
                         }
                     }
                 }
+            }
+            if probes.poll_due(&host, cx)
+                && let Some(line) = self.lock().lines.get_mut(&connection)
+                && let Some(probe) = S::probe()
+            {
+                write_frame(EVENT, &probe, &mut line.unsent);
             }
             self.send(connection, &mut stream, cx)
         })
@@ -191,6 +213,39 @@ impl<S: Service> RunningService<S> {
 impl<S: Service> Clone for RunningService<S> {
     fn clone(&self) -> Self {
         RunningService { state: self.state.clone(), node: self.node, recorder: self.recorder.clone() }
+    }
+}
+
+/// The probes of one connection.
+struct Probes {
+    keepalive: Option<Keepalive>,
+    next: Option<BoxFuture<'static, ()>>,
+}
+
+impl Probes {
+    fn new(host: &Host, keepalive: Option<Keepalive>) -> Probes {
+        let mut probes = Probes { keepalive, next: None };
+        probes.put_off(host);
+        probes
+    }
+
+    /// Something came: the next probe is due when nothing has come for as long again.
+    fn put_off(&mut self, host: &Host) {
+        self.next = self.keepalive.map(|keepalive| {
+            let until = MonotonicTime(host.clocks().monotonic.0).after(keepalive.idle);
+            Box::pin(host.sleep_until(until)) as BoxFuture<'static, ()>
+        });
+    }
+
+    fn poll_due(&mut self, host: &Host, cx: &mut Context<'_>) -> bool {
+        let Some(next) = &mut self.next else { return false };
+        let is_due = next.as_mut().poll(cx).is_ready();
+        if is_due {
+            self.put_off(host);
+            // So that its timer is known.
+            let _ = self.next.as_mut().map(|next| next.as_mut().poll(cx));
+        }
+        is_due
     }
 }
 

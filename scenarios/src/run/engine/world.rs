@@ -49,7 +49,7 @@ pub(in crate::run) struct Hosts {
 /// What runs on a host.
 enum Process {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
-    Service { node: NodeId, setup: ServiceSetup },
+    Service { node: NodeId, setup: ServiceSetup, resource: ResourceSetup },
     Sentinel(Box<SentinelConfig>),
     Resource(ResourceSetup),
     Client { client: ClientId, program: Arc<Program<SimEnv>> },
@@ -97,8 +97,8 @@ impl Hosts {
                 Process::Node { node, config, command_time } => {
                     (spec, self.node(*node, config, command_time, recorder))
                 }
-                Process::Service { node, setup } => {
-                    (spec, self.service(service::boot(*setup, *node, recorder)))
+                Process::Service { node, setup, resource } => {
+                    (spec, self.service(service::boot(*setup, resource, *node, recorder)))
                 }
                 Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),
@@ -226,7 +226,9 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
 fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> Process {
     let of = |host, client| Arc::new(program(scenario, host, client, kind.clone()));
     match (cast.member(index), scenario.service) {
-        (Member::Node(node), Some(setup)) => Process::Service { node, setup },
+        (Member::Node(node), Some(setup)) => {
+            Process::Service { node, setup, resource: scenario.resource.clone() }
+        }
         (Member::Node(node), None) => Process::Node {
             node,
             config: Box::new(node_config(scenario, kind, index)),
@@ -317,6 +319,7 @@ fn program(
         kind,
         nodes,
         resource: scenario.hosts[scenario.resource.host.0].name.clone(),
+        in_session: scenario.resource.in_session,
         is_thread: scenario.process_of(host).is_some(),
     }
 }

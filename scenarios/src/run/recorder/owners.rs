@@ -34,7 +34,8 @@ impl Recorder {
         let record = &mut *guard;
         let key = change.lock.as_bytes();
         let Some(lock) = record.keys.lock_of(&record.header, key).filter(|_| !record.closed) else { return };
-        let owner = after.and_then(|token| record.attribution.only_marker(&(lock, Mark::Value(token.clone()))));
+        let owner =
+            after.and_then(|token| record.attribution.only_marker(&(lock, Mark::Value(token.clone()))));
         let sender = owner.map(|(_, call)| Sender { call, granted: false });
         let by = Circumstances {
             node,

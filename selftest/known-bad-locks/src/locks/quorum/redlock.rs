@@ -296,6 +296,7 @@ impl Lock for Redlock {
             let counted = self.nodes.iter().zip(&votes).filter(|(_, vote)| **vote == Vote::Yes);
             self.env.votes(&counted.map(|(node, _)| node.name()).collect::<Vec<_>>());
             return Acquired::Granted(Grant {
+                session: None,
                 deadline: Some(self.deadline(until)),
                 ..Grant::new(resource, token)
             });

@@ -1,0 +1,186 @@
+//! A client of etcd: its connection, and what keeps a lease alive.
+//!
+//! Three libraries are here. The session of Go's client renews when a third of the lease has passed since the last
+//! answer, and gives the lease up by its own monotonic clock; both are seen by loops that look now and then. `etcdctl
+//! lock` is that client, and tells the command that it runs nothing. With python-etcd3 the user's own thread renews,
+//! and learns of a lease that is over by an answer with no time left, which raises nothing.
+//!
+//! No call has a timeout of its own: in a cut it waits until TCP delivers it.
+//!
+//! Not modelled: several hosts to choose from, and the deadline of the first keep-alive.
+//!
+//! Sources: etcd 3.4.23, `clientv3/lease.go`, `clientv3/concurrency/session.go`, `etcdctl/ctlv3/command/lock_command.go`;
+//! python-etcd3 0.12.0, `leases.py`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use doublehold_services::ServiceKind;
+use doublehold_services::etcd::{Answer, Etcd, LeaseId, Request};
+
+use super::{LinkEnded, ServiceLink};
+use crate::config::Choice;
+use crate::env::{Env, NodeName};
+use crate::lock::Watch;
+
+/// How often Go's client looks if a keep-alive is due.
+const SEND_LOOK: Duration = Duration::from_millis(500);
+/// How often it looks if a lease must have ended.
+const DEADLINE_LOOK: Duration = Duration::from_secs(1);
+/// How long gRPC waits before it connects again, at first.
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+
+/// A library that keeps a lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LeaseClient {
+    /// Go's `concurrency.Session`.
+    #[default]
+    Go,
+    /// `etcdctl lock NAME COMMAND`.
+    Etcdctl,
+    /// python-etcd3, with a thread of the user's that calls `refresh()`.
+    Etcd3,
+}
+
+impl Choice for LeaseClient {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("go", Self::Go), ("etcdctl", Self::Etcdctl), ("etcd3", Self::Etcd3)];
+}
+
+/// A client. Clones share its connection.
+pub(crate) struct EtcdClient<E: Env> {
+    env: E,
+    host: NodeName,
+    link: Arc<Mutex<Option<ServiceLink<Etcd>>>>,
+}
+
+impl<E: Env> EtcdClient<E> {
+    pub(crate) fn new(env: &E, host: NodeName) -> Self {
+        Self { env: env.clone(), host, link: Arc::default() }
+    }
+
+    /// Sends a request and waits for its answer, for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// If there is no connection to be had, or it ends before the answer comes.
+    pub(crate) async fn ask(&self, request: &Request) -> Result<Answer, LinkEnded> {
+        self.link().await?.ask(request).await
+    }
+
+    /// Waits until a key that is watched is gone, or the connection ends.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ends.
+    pub(crate) async fn wait_gone(&self, key: &str) -> Result<(), LinkEnded> {
+        let link = self.link().await?;
+        loop {
+            let (known, ended) = link.progress();
+            if ended {
+                return Err(LinkEnded);
+            }
+            if link
+                .take_events()
+                .iter()
+                .any(|event| matches!(event, Answer::KeyGone { key: gone } if gone == key))
+            {
+                return Ok(());
+            }
+            link.wait_for_more(known).await;
+        }
+    }
+
+    /// Waits before the next attempt to connect.
+    pub(crate) async fn pause(&self) {
+        self.sleep(RECONNECT_PAUSE).await;
+    }
+
+    /// Keeps a lease alive until it is known to be over, or `watch` is stopped; then tells the holder, if it heeds that.
+    pub(crate) async fn keep_alive(
+        self,
+        library: LeaseClient,
+        lease: LeaseId,
+        ttl: Duration,
+        watch: Watch,
+        heeds: bool,
+    ) {
+        let notice = match library {
+            LeaseClient::Go => {
+                self.renew_as_go(lease, ttl).await;
+                "Done"
+            }
+            // It learns the same, and tells nobody.
+            LeaseClient::Etcdctl => return self.renew_as_go(lease, ttl).await,
+            LeaseClient::Etcd3 => {
+                self.refresh(lease, ttl).await;
+                "TTL 0"
+            }
+        };
+        self.env.notice_loss(notice).await;
+        watch.lose(heeds);
+        if library == LeaseClient::Etcd3 && !heeds {
+            // The thread goes on, and so do its answers.
+            loop {
+                self.refresh(lease, ttl).await;
+            }
+        }
+    }
+
+    /// Renews until an answer says that no time is left, or the lease must have ended by this client's clock.
+    async fn renew_as_go(&self, lease: LeaseId, ttl: Duration) {
+        let mut deadline = self.env.monotonic().await.saturating_add(ttl);
+        loop {
+            // The deadline passes while an answer is waited for, and is seen at the next look.
+            let seen = deadline.saturating_add(DEADLINE_LOOK / 2);
+            let answer = self.env.race(self.ask(&Request::KeepAlive { lease }), seen).await;
+            match answer {
+                Err(_) => return,
+                Ok(Ok(Answer::Alive { ttl })) if ttl.is_zero() => return,
+                Ok(Ok(_)) => {
+                    deadline = self.env.monotonic().await.saturating_add(ttl);
+                    self.sleep(ttl / 3 + SEND_LOOK / 2).await;
+                }
+                Ok(Err(LinkEnded)) => self.sleep(SEND_LOOK).await,
+            }
+            if self.env.monotonic().await >= deadline.saturating_add(DEADLINE_LOOK / 2) {
+                return;
+            }
+        }
+    }
+
+    /// Renews every third of the lease, as its user's thread does, until an answer says that no time is left.
+    async fn refresh(&self, lease: LeaseId, ttl: Duration) {
+        loop {
+            self.sleep(ttl / 3).await;
+            match self.ask(&Request::KeepAlive { lease }).await {
+                Ok(Answer::Alive { ttl }) if ttl.is_zero() => return,
+                // An error goes to a log.
+                Ok(_) | Err(LinkEnded) => {}
+            }
+        }
+    }
+
+    async fn link(&self) -> Result<ServiceLink<Etcd>, LinkEnded> {
+        let known = self.link.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(link) = known.filter(|link| !link.progress().1) {
+            return Ok(link);
+        }
+        let stream =
+            self.env.stream(self.host.as_str(), ServiceKind::Etcd.port()).await.map_err(|_| LinkEnded)?;
+        let link = ServiceLink::new(&self.env, stream);
+        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Some(link.clone());
+        Ok(link)
+    }
+
+    async fn sleep(&self, by: Duration) {
+        let until = self.env.monotonic().await.saturating_add(by);
+        self.env.sleep_until(until).await;
+    }
+}
+
+impl<E: Env> Clone for EtcdClient<E> {
+    fn clone(&self) -> Self {
+        Self { env: self.env.clone(), host: self.host.clone(), link: self.link.clone() }
+    }
+}

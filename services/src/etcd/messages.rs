@@ -1,0 +1,163 @@
+//! What clients and etcd say to each other.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeaseId(pub u64);
+
+/// A client's request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// Asks for a lease.
+    Grant {
+        /// How long it lasts; two seconds at least.
+        ttl: Duration,
+    },
+    /// Renews a lease.
+    KeepAlive {
+        /// The lease.
+        lease: LeaseId,
+    },
+    /// Ends a lease, and its keys with it.
+    Revoke {
+        /// The lease.
+        lease: LeaseId,
+    },
+    /// Does one of two lists of things, at once.
+    Transaction {
+        /// The key that decides.
+        key: String,
+        /// The revision at which it was made, for the first list; 0: there is no such key.
+        created: u64,
+        /// The first list.
+        then: Vec<Op>,
+        /// The other list.
+        otherwise: Vec<Op>,
+    },
+    /// Asks to hear when a key is gone, once: at once if there is none.
+    Watch {
+        /// The key.
+        key: String,
+    },
+}
+
+impl Request {
+    /// The words of all requests.
+    pub const WORDS: &'static [&'static str] = &["GRANT", "KEEPALIVE", "REVOKE", "TXN", "WATCH"];
+
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Request::Grant { .. } => "GRANT",
+            Request::KeepAlive { .. } => "KEEPALIVE",
+            Request::Revoke { .. } => "REVOKE",
+            Request::Transaction { .. } => "TXN",
+            Request::Watch { .. } => "WATCH",
+        }
+    }
+}
+
+/// One thing of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// Writes a key.
+    Put {
+        /// The key.
+        key: String,
+        /// What it holds.
+        value: Vec<u8>,
+        /// The lease that it goes with.
+        lease: Option<LeaseId>,
+    },
+    /// Reads a key.
+    Get {
+        /// The key.
+        key: String,
+    },
+    /// Reads the key under a prefix that was made first.
+    First {
+        /// The prefix.
+        prefix: String,
+    },
+    /// Reads the key under a prefix that was made last before a revision.
+    LastBefore {
+        /// The prefix.
+        prefix: String,
+        /// The revision.
+        revision: u64,
+    },
+    /// Removes a key.
+    Delete {
+        /// The key.
+        key: String,
+    },
+}
+
+/// What a key holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyValue {
+    /// What was written.
+    pub value: Vec<u8>,
+    /// The revision at which the key was made.
+    pub created: u64,
+    /// The lease that it goes with.
+    pub lease: Option<LeaseId>,
+}
+
+/// What one thing of a transaction came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OpResult {
+    /// It was written.
+    Put,
+    /// The key that was read, if there is one.
+    Got(Option<(String, KeyValue)>),
+    /// Whether there was such a key.
+    Deleted(bool),
+}
+
+/// What etcd says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The lease is the client's.
+    Granted {
+        /// The lease.
+        lease: LeaseId,
+        /// How long it lasts.
+        ttl: Duration,
+    },
+    /// The keep-alive arrived.
+    Alive {
+        /// What the lease lasts from now; zero: it is over.
+        ttl: Duration,
+    },
+    /// The lease is over, as asked.
+    Revoked,
+    /// The transaction was executed.
+    Done {
+        /// The revision after it.
+        revision: u64,
+        /// Whether the first list was executed.
+        succeeded: bool,
+        /// What each thing came to.
+        results: Vec<OpResult>,
+    },
+    /// The watch stands.
+    Watching,
+    /// A key that is watched is gone, and so is the watch.
+    KeyGone {
+        /// The key.
+        key: String,
+    },
+    /// The request was refused.
+    Refused(EtcdError),
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum EtcdError {
+    /// There is no such lease.
+    #[error("requested lease not found")]
+    LeaseNotFound,
+}
