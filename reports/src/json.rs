@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use doublehold_history::{
-    EventKind, Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts,
+    EventKind, Evidence, Header, Heard, History, Loss, Overall, Predicate, RunOutcome, Verdict, Verdicts,
+    losses,
 };
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::report::Replay;
@@ -51,6 +52,8 @@ struct Run<'a> {
     violated_unstated: Vec<&'static str>,
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
+    /// Who lost a lock to another, and when its own code heard of that.
+    losses: Vec<Lost>,
     faults: Vec<Fault<'a>>,
     /// The steps that clients left out because they gave up.
     left_out: Vec<LeftOut<'a>>,
@@ -95,6 +98,44 @@ struct Overlap {
     from_ns: u64,
     to_ns: u64,
     open_ended: bool,
+}
+
+#[derive(Serialize)]
+struct Lost {
+    client: String,
+    lock: String,
+    grant: u64,
+    next_client: String,
+    next_at_ns: u64,
+    heard: Vec<News>,
+}
+
+#[derive(Serialize)]
+struct News {
+    word: String,
+    at_ns: u64,
+    /// From the next grant on: negative if it came in time.
+    after_next_ns: i64,
+}
+
+fn losses_of(history: &History) -> Vec<Lost> {
+    let header = history.header();
+    let lost = |loss: Loss| {
+        let news = |heard: &Heard| News {
+            word: heard.word.clone(),
+            at_ns: heard.at.0,
+            after_next_ns: loss.after_next_ns(heard),
+        };
+        Lost {
+            client: header.client(loss.client),
+            lock: header.lock(loss.lock),
+            grant: loss.grant.0,
+            next_client: header.client(loss.next_client),
+            next_at_ns: loss.next_at.0,
+            heard: loss.heard.iter().map(news).collect(),
+        }
+    };
+    losses(history).into_iter().map(lost).collect()
 }
 
 #[derive(Serialize)]
@@ -156,6 +197,7 @@ fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
         violated_unstated: violated_unstated(report),
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
+        losses: losses_of(&report.history),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
         left_out: left_out(report),
         why: account.clone().and_then(Account::cause),
@@ -210,6 +252,7 @@ struct Judged<'a> {
     verdicts: BTreeMap<&'static str, &'static str>,
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
+    losses: Vec<Lost>,
     events: usize,
     true_time_ns: u64,
 }
@@ -234,6 +277,7 @@ pub fn history(history: &History, verdicts: &Verdicts, asked: &[Predicate]) -> s
         verdicts: verdict_words(verdicts),
         evidence: evidence(verdicts, header),
         overlaps: overlaps(verdicts, header),
+        losses: losses_of(history),
         events: history.events().len(),
         true_time_ns: history.end().0,
     })

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
+use doublehold_history::{
+    Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts, losses,
+};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_text::{clean, duration, list};
@@ -279,6 +281,29 @@ fn evidence(header: &Header, verdict: &Verdict, style: &Style) -> String {
 }
 
 fn notes(report: &Report, style: &Style) -> String {
+    let mut text = lost_locks(report, style);
+    text.push_str(&remarks(report, style));
+    text
+}
+
+/// Who lost a lock of a service to another, and when its own code heard of that: what its library says decides there.
+fn lost_locks(report: &Report, style: &Style) -> String {
+    if report.scenario.service.is_none() {
+        return String::new();
+    }
+    let losses = losses(&report.history);
+    let sentences = losses.iter().take(MAX_EVIDENCE).map(|loss| loss.sentence(report.history.header()));
+    let mut text: String = sentences.map(|loss| wrap(&loss, "lost: ", "      ", style.width)).collect();
+    if let more @ 1.. = losses.len().saturating_sub(MAX_EVIDENCE) {
+        text.push_str(&format!("      and {more} more\n"));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+fn remarks(report: &Report, style: &Style) -> String {
     let never = report.faults.iter().filter(|fault| fault.from.is_none());
     let never = never.map(|fault| format!("this fault never struck: {}", fault.fault));
     let notes: Vec<String> = never.chain(report.notes.iter().cloned()).collect();

@@ -195,6 +195,12 @@ pub trait Env: Clone + Send + Sync + 'static {
         std::future::ready(())
     }
 
+    /// A library takes back that a lock may be lost: `CONNECTED`. As [`notice_loss`](Env::notice_loss).
+    fn notice_recovery(&self, notice: &'static str) -> impl Future<Output = ()> + Send {
+        let _ = notice;
+        std::future::ready(())
+    }
+
     /// Opens a byte stream to a port of a host, which need not run Redis. Nobody knows what is sent on it: a command to
     /// a Redis node that goes this way belongs to no lock call.
     fn stream(&self, host: &str, port: u16) -> impl Future<Output = io::Result<Self::Stream>> + Send;

@@ -248,10 +248,15 @@ impl<E: Env> ZooKeeperClient<E> {
         let connect = Request::Connect { session, timeout: self.timeout };
         match self.env.race(link.ask(&connect), limit).await {
             Ok(Ok(Answer::Connected { session, .. })) => {
-                {
+                let is_back = {
                     let mut shared = self.shared();
+                    let is_back = shared.status == Status::Suspended;
                     (shared.session, shared.link) = (Some(session), Some(link.clone()));
                     shared.set_status(Status::Connected);
+                    is_back
+                };
+                if is_back {
+                    self.env.notice_recovery("CONNECTED").await;
                 }
                 Some(link)
             }

@@ -88,7 +88,8 @@ pub enum EventKind {
         /// The expired grant.
         grant: CallId,
     },
-    /// The client's lock library said to its process that the lock is lost, or may be. By itself this ends no claim.
+    /// The client's lock library said to its process that the lock is lost or may be, or took that back. By itself this
+    /// ends no claim.
     LossNotice {
         /// Who hears it.
         client: ClientId,
@@ -96,6 +97,9 @@ pub enum EventKind {
         grant: CallId,
         /// The library's word for it.
         notice: String,
+        /// Whether it takes back what it has said before: the session goes on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        recovered: bool,
     },
     /// An extension succeeded.
     Extended {

@@ -37,6 +37,7 @@
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
 //!   `waits`, `liveness`: LV
 //! - `judge`: all of them, and what a run that ended badly can still say
+//! - `losses`: who lost a lock, and when its own code heard of that
 //! - `figures`: waits, recovery and duration, for rates
 //! - `resource`: the thing a lock protects, with its checks of fencing numbers and versions
 //!
@@ -53,6 +54,7 @@ mod history;
 mod jsonl;
 mod judge;
 mod liveness;
+mod losses;
 mod overlap;
 mod resource;
 mod sentences;
@@ -74,6 +76,7 @@ pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;
 pub use judge::{Overall, Verdicts, check, judge};
 pub use liveness::liveness;
+pub use losses::{Heard, Loss, losses};
 pub use overlap::{claim_overlap, valid_overlap};
 pub use resource::{Content, FencingCheck, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest};
 pub use stale_effect::stale_effect;

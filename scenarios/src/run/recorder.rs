@@ -165,13 +165,6 @@ impl Recorder {
         }
     }
 
-    /// A library says that the locks of its process are lost or may be: to every claim that its client has.
-    pub(crate) fn record_loss_notice(&self, client: ClientId, notice: &str) {
-        for grant in self.claims(client) {
-            self.note(client, |client| EventKind::LossNotice { client, grant, notice: notice.to_owned() });
-        }
-    }
-
     /// Writes down that a lease was extended, and until when.
     pub(crate) fn record_extension(&self, client: ClientId, grant: CallId, deadline: Option<Deadline>) {
         self.note(client, |client| EventKind::Extended { client, grant, deadline });

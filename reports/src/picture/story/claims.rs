@@ -69,6 +69,10 @@ impl ClaimEvents<'_> {
                 self.deadline_passed(at, *client, *grant);
             }
             EventKind::ExpiryNoticed { client, grant } => self.record_loss(at, *client, *grant),
+            EventKind::LossNotice { client, grant, notice, .. } => {
+                let words = format!("{}'s library says {}", self.facts.client(*client), clean(notice));
+                self.add(at, *client, self.rank(*grant, Rank::Cause), words);
+            }
             EventKind::Extended { client, grant, deadline } => {
                 self.running.extend(deadline.map(|_| *grant));
                 let (name, of) = (self.facts.client(*client), self.facts.lock_phrase(*grant));

@@ -62,6 +62,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
             format!("{name} stops: its lease of {} is over, or lost", of(*grant))
         }
         EventKind::LossNotice { grant, notice, .. } => {
+            let notice = clean(notice);
             format!("{name}'s library says {notice}, while it holds {}", of(*grant))
         }
         EventKind::Extended { grant, deadline, .. } => {

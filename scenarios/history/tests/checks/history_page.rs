@@ -69,6 +69,7 @@ fn one_of_each() -> Vec<EventKind> {
         EventKind::KeySet { node, lock, grant },
         EventKind::KeyGone { node, lock, grant, how: KeyEnd::Expired },
         EventKind::Struck { what: String::new(), node: Some(node) },
+        EventKind::LossNotice { client, grant, notice: String::new(), recovered: true },
     ]
 }
 
@@ -125,9 +126,10 @@ fn kinds_are_all_here() {
         EventKind::KeySet { .. } => 23,
         EventKind::KeyGone { .. } => 24,
         EventKind::Struck { .. } => 25,
+        EventKind::LossNotice { .. } => 26,
     };
     let numbers: Vec<usize> = one_of_each().iter().map(number).collect();
-    assert_eq!(numbers, (0..26).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..27).collect::<Vec<_>>());
 }
 
 #[test]

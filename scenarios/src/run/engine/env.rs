@@ -232,7 +232,12 @@ impl Env for SimEnv {
         // Where a pause can strike: between the news and whoever acts on it.
         let _now = self.host.monotonic().await;
         let client = self.recorder.acting_for(self.client);
-        self.recorder.record_loss_notice(client, notice);
+        self.recorder.record_loss_notice(client, notice, false);
+    }
+
+    async fn notice_recovery(&self, notice: &'static str) {
+        let client = self.recorder.acting_for(self.client);
+        self.recorder.record_loss_notice(client, notice, true);
     }
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {

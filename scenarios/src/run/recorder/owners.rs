@@ -3,7 +3,7 @@
 //! Every call writes a token of its own there, so the token says whose the lock is. A service lets nobody remove what
 //! is another's, so no change is a wrong release.
 
-use doublehold_history::NodeId;
+use doublehold_history::{ClientId, EventKind, NodeId};
 use doublehold_services::OwnerChange;
 use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
@@ -20,6 +20,15 @@ impl Recorder {
         }
         if change.after.is_some() {
             self.record_owner(node, change, None, change.after.as_ref());
+        }
+    }
+
+    /// A library says that the locks of its process are lost or may be, or takes that back: of every claim that its
+    /// client has.
+    pub(crate) fn record_loss_notice(&self, client: ClientId, notice: &str, recovered: bool) {
+        for grant in self.claims(client) {
+            let notice = notice.to_owned();
+            self.note(client, |client| EventKind::LossNotice { client, grant, notice, recovered });
         }
     }
 
