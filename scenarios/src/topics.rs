@@ -14,7 +14,7 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they build upon each other.
-pub const TOPICS: [Topic; 8] = [
+pub const TOPICS: [Topic; 9] = [
     Topic {
         name: "one-node",
         line: "One key on one Redis: what textbooks' locks get wrong, and what a token and a lease mend.",
@@ -47,9 +47,15 @@ pub const TOPICS: [Topic; 8] = [
     },
     Topic {
         name: "renewal",
-        line: "Holders that renew their lease, re-entrancy, and other services than Redis.",
+        line: "Holders that renew their lease, and re-entrancy.",
         start: "paused-watchdog",
         letters: &["W"],
+    },
+    Topic {
+        name: "services",
+        line: "ZooKeeper, etcd and a database in place of Redis: what a session ends, and who hears of it.",
+        start: "zookeeper-pause",
+        letters: &["W9", "W10", "W11", "W12", "W13"],
     },
     Topic {
         name: "liveness",

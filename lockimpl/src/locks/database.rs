@@ -11,81 +11,84 @@ use std::time::Duration;
 use doublehold_services::ServiceKind;
 use doublehold_services::database::{Answer, LockMode, Request};
 
-use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
+use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches};
 use crate::env::{Env, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::services::ServiceLink;
 use crate::services::database::DataSession;
 
-/// The kind of this lock.
-pub(crate) struct DatabaseKind;
+/// The lock of this mode. It has no switches.
+pub(crate) struct DatabaseKind(pub(crate) LockMode);
 
-/// Its switches.
-pub(crate) struct Config {
-    locks: Mode,
-}
+/// A row that is locked for update.
+struct Row;
+/// An advisory lock.
+struct Advisory;
 
-/// What is locked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
-    /// A row, in a transaction.
-    #[default]
-    Row,
-    /// A number that everybody agrees on.
-    Advisory,
-}
-
-impl Choice for Mode {
-    const WORDS: &'static [(&'static str, Self)] = &[("row", Self::Row), ("advisory", Self::Advisory)];
-}
-
-impl LockConfig for Config {
-    fn read(form: &mut Form<'_>) -> Self {
-        let meaning = "lock a row until the transaction ends, or an advisory lock until it is given back";
-        Self { locks: form.choice("locks", Mode::default(), meaning) }
+impl LockConfig for Row {
+    fn read(_: &mut Form<'_>) -> Self {
+        Self
     }
 
     fn facts(&self) -> Facts {
-        let to_hold = match self.locks {
-            Mode::Row => vec!["BEGIN", "FORUPDATE", "SELECT", "UPDATE", "COMMIT", "ROLLBACK"],
-            Mode::Advisory => vec!["ADVISORYLOCK", "SELECT", "UPDATE", "ADVISORYUNLOCK"],
-        };
-        Facts {
-            sends: Some(Sends { to_hold, to_extend: Vec::new() }),
-            extends: false,
-            deadline: false,
-            fencing: false,
-            waits: true,
-            renews: false,
-            readmits: false,
-        }
+        facts(&["BEGIN", "FORUPDATE", "SELECT", "UPDATE", "COMMIT", "ROLLBACK"])
+    }
+}
+
+impl LockConfig for Advisory {
+    fn read(_: &mut Form<'_>) -> Self {
+        Self
+    }
+
+    fn facts(&self) -> Facts {
+        facts(&["ADVISORYLOCK", "SELECT", "UPDATE", "ADVISORYUNLOCK"])
+    }
+}
+
+fn facts(statements: &[&'static str]) -> Facts {
+    Facts {
+        sends: Some(Sends { to_hold: statements.to_vec(), to_extend: Vec::new() }),
+        extends: false,
+        deadline: false,
+        fencing: false,
+        waits: true,
+        renews: false,
+        readmits: false,
     }
 }
 
 impl<E: Env> LockKind<E> for DatabaseKind {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::from_config::<Config>(
-            NAME,
-            "a row or an advisory lock of a database, held until its session gives it back or ends",
-            "PostgreSQL 15's documentation, 13.3; psycopg 3.3.9",
-            Nodes::One,
-        )
-        .on_service(ServiceKind::Database)
+        let described = match self.0 {
+            LockMode::Row => Descriptor::from_config::<Row>(
+                ROW,
+                "SELECT … FOR UPDATE: a row that is locked until its transaction ends, or its session",
+                "PostgreSQL 15's documentation, 13.3.2; psycopg 3.3.9",
+                Nodes::One,
+            ),
+            LockMode::Advisory => Descriptor::from_config::<Advisory>(
+                ADVISORY,
+                "pg_advisory_lock: a number that is locked until it is given back, or its session ends",
+                "PostgreSQL 15's documentation, 13.3.5; psycopg 3.3.9",
+                Nodes::One,
+            ),
+        };
+        described.on_service(ServiceKind::Database)
     }
 
-    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let config = Config::from_switches(chosen)?;
-        Ok(BoxLock::new(DatabaseLock { env, host: only_node(NAME, nodes)?, config, session: None }))
+    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+        Ok(BoxLock::new(DatabaseLock { env, host: only_node(ROW, nodes)?, mode: self.0, session: None }))
     }
 }
 
-const NAME: &str = "database";
+const ROW: &str = "row-lock";
+const ADVISORY: &str = "advisory-lock";
 
 struct DatabaseLock<E: Env> {
     env: E,
     host: NodeName,
-    config: Config,
+    mode: LockMode,
     session: Option<DataSession>,
 }
 
@@ -106,10 +109,7 @@ impl<E: Env> DatabaseLock<E> {
             return Acquired::Refused(Refusal::Unreachable("no session".to_owned()));
         };
         let token = Token::draw(&self.env);
-        let mode = match self.config.locks {
-            Mode::Row => LockMode::Row,
-            Mode::Advisory => LockMode::Advisory,
-        };
+        let mode = self.mode;
         let (name, bytes) = (resource.to_owned(), token.as_bytes().to_vec());
         let lock = Request::Lock { name, mode, token: bytes, waits: limit.is_some() };
         let statements = async {
@@ -158,9 +158,9 @@ impl<E: Env> Lock for DatabaseLock<E> {
 
     async fn release(&mut self, grant: &Grant) -> Released {
         let Some(session) = &grant.session else { return Released::NotOwner };
-        let statement = match self.config.locks {
-            Mode::Row => Request::Commit,
-            Mode::Advisory => Request::Unlock { name: grant.resource.clone() },
+        let statement = match self.mode {
+            LockMode::Row => Request::Commit,
+            LockMode::Advisory => Request::Unlock { name: grant.resource.clone() },
         };
         match session.execute(&statement).await {
             Ok(Answer::Unlocked(false)) => Released::NotOwner,

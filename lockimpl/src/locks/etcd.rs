@@ -19,88 +19,172 @@ use std::time::Duration;
 use doublehold_services::ServiceKind;
 use doublehold_services::etcd::{Answer, LeaseId, Op, OpResult, Request, SHORTEST_LEASE};
 
-use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token, Watch};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::services::LinkEnded;
 use crate::services::etcd::{EtcdClient, LeaseClient};
 
-/// The kind of this lock.
-pub(crate) struct EtcdKind;
+/// The lock as one of these libraries has it.
+pub(crate) struct EtcdKind(pub(crate) LeaseClient);
 
-/// Its switches.
-pub(crate) struct Config {
-    library: LeaseClient,
+/// What is chosen. Not every library has every switch.
+#[derive(Clone, Copy)]
+struct Config {
     checks_key: bool,
-    heeds_loss: bool,
+    heeds: Heeds,
     fencing: bool,
 }
 
-impl LockConfig for Config {
+/// The switches of `concurrency.Mutex`.
+struct MutexConfig(Config);
+/// The switches of `etcdctl lock`, which tells its command nothing.
+struct EtcdctlConfig(Config);
+/// The switches of python-etcd3, in which nobody waits in line.
+struct Etcd3Config(Config);
+
+/// What a holder stops at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Heeds {
+    /// Nothing: it works on, whatever its library says.
+    #[default]
+    Nothing,
+    /// The end of its lease, as its library has it.
+    Lost,
+}
+
+impl Choice for Heeds {
+    const WORDS: &'static [(&'static str, Self)] = &[("nothing", Self::Nothing), ("lost", Self::Lost)];
+}
+
+fn choose_check(form: &mut Form<'_>) -> bool {
+    form.flag(
+        "checks_key",
+        true,
+        "look, after a wait, if the own key is still there; releases before 3.5 do not",
+    )
+}
+
+fn choose_heeds(form: &mut Form<'_>) -> Heeds {
+    form.choice("heeds", Heeds::default(), "the news of its session at which a holder stops")
+}
+
+fn choose_fencing(form: &mut Form<'_>) -> bool {
+    form.flag("fencing", false, "hand out the revision at which the holder's key was made")
+}
+
+impl LockConfig for MutexConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        Self {
-            library: form.choice("library", LeaseClient::default(), "the library that keeps the lease alive"),
-            checks_key: form.flag("checks_key", true, "look, after a wait, if one's own key is still there"),
-            heeds_loss: form.flag("heeds_loss", false, "stop when the library says that the lease is over"),
-            fencing: form.flag("fencing", false, "hand out the revision at which the holder's key was made"),
-        }
+        let (checks_key, heeds, fencing) = (choose_check(form), choose_heeds(form), choose_fencing(form));
+        Self(Config { checks_key, heeds, fencing })
     }
 
     fn facts(&self) -> Facts {
-        let to_hold = vec!["GRANT", "TXN", "WATCH", "KEEPALIVE", "REVOKE"];
-        Facts {
-            sends: Some(Sends { to_hold, to_extend: Vec::new() }),
-            extends: false,
-            deadline: false,
-            fencing: self.fencing,
-            waits: true,
-            renews: true,
-            readmits: false,
-        }
+        facts(self.0)
     }
 
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        let cause = if ttl < SHORTEST_LEASE {
-            format!("etcd gives no lease shorter than {SHORTEST_LEASE:?}, and the ttl is {ttl:?}")
-        } else if ttl.subsec_nanos() > 0 {
-            format!("etcd counts whole seconds, and the ttl is {ttl:?}")
-        } else if self.heeds_loss && self.library == LeaseClient::Etcdctl {
-            "`etcdctl lock` tells the command that it runs nothing, so `lock.heeds_loss` has nothing to heed"
-                .to_owned()
-        } else {
-            return None;
-        };
-        Some(Unfit {
-            cause,
-            hint: "use whole seconds from \"2s\", and `heeds_loss` with another library".to_owned(),
-        })
+        unfit(ttl)
     }
+}
+
+impl LockConfig for EtcdctlConfig {
+    fn read(form: &mut Form<'_>) -> Self {
+        let (checks_key, fencing) = (choose_check(form), choose_fencing(form));
+        Self(Config { checks_key, heeds: Heeds::Nothing, fencing })
+    }
+
+    fn facts(&self) -> Facts {
+        facts(self.0)
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        unfit(ttl)
+    }
+}
+
+impl LockConfig for Etcd3Config {
+    fn read(form: &mut Form<'_>) -> Self {
+        let (heeds, fencing) = (choose_heeds(form), choose_fencing(form));
+        Self(Config { checks_key: false, heeds, fencing })
+    }
+
+    fn facts(&self) -> Facts {
+        facts(self.0)
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        unfit(ttl)
+    }
+}
+
+fn facts(config: Config) -> Facts {
+    let to_hold = vec!["GRANT", "TXN", "WATCH", "KEEPALIVE", "REVOKE"];
+    Facts {
+        sends: Some(Sends { to_hold, to_extend: Vec::new() }),
+        extends: false,
+        deadline: false,
+        fencing: config.fencing,
+        waits: true,
+        renews: true,
+        readmits: false,
+    }
+}
+
+fn unfit(ttl: Duration) -> Option<Unfit> {
+    (ttl < SHORTEST_LEASE || ttl.subsec_nanos() > 0).then(|| Unfit {
+        cause: format!(
+            "etcd gives leases of whole seconds, {SHORTEST_LEASE:?} at least, and the ttl is {ttl:?}"
+        ),
+        hint: "use whole seconds from \"2s\"".to_owned(),
+    })
 }
 
 impl<E: Env> LockKind<E> for EtcdKind {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::from_config::<Config>(
-            NAME,
-            "a key in etcd that goes with a lease, which is kept alive beside the holder",
-            "etcd 3.4.23 and 3.5.0, concurrency.Mutex and etcdctl lock; python-etcd3 0.12.0",
-            Nodes::One,
-        )
-        .on_service(ServiceKind::Etcd)
+        let described = match self.0 {
+            LeaseClient::Go => Descriptor::from_config::<MutexConfig>(
+                MUTEX,
+                "concurrency.Mutex of etcd's Go client: a key in line that goes with a lease, kept alive beside its holder",
+                "etcd 3.4.23 and 3.5.0, clientv3/concurrency/mutex.go",
+                Nodes::One,
+            ),
+            LeaseClient::Etcdctl => Descriptor::from_config::<EtcdctlConfig>(
+                ETCDCTL,
+                "etcdctl lock NAME COMMAND: concurrency.Mutex around a command that hears of nothing",
+                "etcd 3.4.23, etcdctl/ctlv3/command/lock_command.go",
+                Nodes::One,
+            ),
+            LeaseClient::Etcd3 => Descriptor::from_config::<Etcd3Config>(
+                ETCD3,
+                "python-etcd3's Lock: one key that goes with a lease, which a thread of its user's refreshes",
+                "python-etcd3 0.12.0, locks.py",
+                Nodes::One,
+            ),
+        };
+        described.on_service(ServiceKind::Etcd)
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
-        let config = Config::from_switches(chosen)?;
-        let client = EtcdClient::new(&env, only_node(NAME, nodes)?);
-        Ok(BoxLock::new(EtcdLock { env, client, config, held: Vec::new() }))
+        let config = match self.0 {
+            LeaseClient::Go => MutexConfig::from_switches(chosen)?.0,
+            LeaseClient::Etcdctl => EtcdctlConfig::from_switches(chosen)?.0,
+            LeaseClient::Etcd3 => Etcd3Config::from_switches(chosen)?.0,
+        };
+        let client = EtcdClient::new(&env, only_node(MUTEX, nodes)?);
+        Ok(BoxLock::new(EtcdLock { env, client, library: self.0, config, held: Vec::new() }))
     }
 }
 
-const NAME: &str = "etcd";
+const MUTEX: &str = "etcd-mutex";
+const ETCDCTL: &str = "etcdctl-lock";
+const ETCD3: &str = "etcd3";
 
 struct EtcdLock<E: Env> {
     env: E,
     client: EtcdClient<E>,
+    library: LeaseClient,
     config: Config,
     /// The key of each grant.
     held: Vec<(Token, Key)>,
@@ -141,7 +225,7 @@ impl<E: Env> EtcdLock<E> {
     async fn take(&mut self, resource: &str, ttl: Duration, limit: Duration, waits: bool) -> Acquired {
         let deadline = self.env.monotonic().await.saturating_add(limit);
         let token = Token::draw(&self.env);
-        let taken = match self.config.library {
+        let taken = match self.library {
             LeaseClient::Go | LeaseClient::Etcdctl => {
                 self.stand_in_line(resource, &token, ttl, deadline, waits).await
             }
@@ -260,7 +344,7 @@ impl<E: Env> EtcdLock<E> {
 
     fn keep(&self, lease: LeaseId, ttl: Duration) -> Watch {
         let watch = Watch::new(None);
-        let (library, heeds) = (self.config.library, self.config.heeds_loss);
+        let (library, heeds) = (self.library, self.config.heeds == Heeds::Lost);
         let keeping = self.client.clone().keep_alive(library, lease, ttl, watch.clone(), heeds);
         watch.runs(self.env.spawn(keeping));
         watch
@@ -310,7 +394,7 @@ impl<E: Env> Lock for EtcdLock<E> {
             otherwise: Vec::new(),
         };
         match self.client.ask(&request).await {
-            Ok(Answer::Done { succeeded: false, .. }) if self.config.library == LeaseClient::Etcd3 => {
+            Ok(Answer::Done { succeeded: false, .. }) if self.library == LeaseClient::Etcd3 => {
                 Released::NotOwner
             }
             Ok(_) => Released::Released,

@@ -23,12 +23,11 @@ use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::services::LinkEnded;
 use crate::services::zookeeper::{Heeds, SessionClient, ZooKeeperClient};
 
-/// The kind of this lock.
-pub(crate) struct ZooKeeperKind;
+/// The lock as one of these libraries has it.
+pub(crate) struct ZooKeeperKind(pub(crate) SessionClient);
 
 /// Its switches.
 pub(crate) struct Config {
-    library: SessionClient,
     heeds: Heeds,
     fencing: bool,
     release_says: ReleaseSays,
@@ -51,11 +50,6 @@ impl Choice for ReleaseSays {
 impl LockConfig for Config {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
-            library: form.choice(
-                "library",
-                SessionClient::default(),
-                "the library that keeps the session: when it takes a connection for dead, and a session for lost",
-            ),
             heeds: form.choice("heeds", Heeds::default(), "the news of its session at which a holder stops"),
             fencing: form.flag(
                 "fencing",
@@ -103,27 +97,36 @@ fn unfit_session(ttl: Duration) -> Option<Unfit> {
 
 impl<E: Env> LockKind<E> for ZooKeeperKind {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::from_config::<Config>(
-            NAME,
-            "an ephemeral node in ZooKeeper's line; its session is kept alive beside the holder",
-            "ZooKeeper Recipes and Solutions, \"Locks\"; kazoo 2.11.0; Curator 5.4.0",
-            Nodes::One,
-        )
-        .on_service(ServiceKind::ZooKeeper)
+        let (name, meaning, source) = match self.0 {
+            SessionClient::Kazoo => (
+                KAZOO,
+                "kazoo's Lock: an ephemeral node in ZooKeeper's line, kept alive beside its holder",
+                "kazoo 2.11.0, recipe/lock.py; ZooKeeper Recipes and Solutions, \"Locks\"",
+            ),
+            SessionClient::Curator => (
+                CURATOR,
+                "Curator's InterProcessMutex: an ephemeral node in ZooKeeper's line, kept alive beside its holder",
+                "Curator 5.4.0, LockInternals.java; ZooKeeper Recipes and Solutions, \"Locks\"",
+            ),
+        };
+        Descriptor::from_config::<Config>(name, meaning, source, Nodes::One)
+            .on_service(ServiceKind::ZooKeeper)
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let config = Config::from_switches(chosen)?;
-        let host = only_node(NAME, nodes)?;
-        Ok(BoxLock::new(ZooKeeperLock { env, host, config, client: None, held: Vec::new() }))
+        let host = only_node(KAZOO, nodes)?;
+        Ok(BoxLock::new(ZooKeeperLock { env, host, library: self.0, config, client: None, held: Vec::new() }))
     }
 }
 
-const NAME: &str = "zookeeper";
+const KAZOO: &str = "kazoo";
+const CURATOR: &str = "curator";
 
 struct ZooKeeperLock<E: Env> {
     env: E,
     host: NodeName,
+    library: SessionClient,
     config: Config,
     client: Option<ZooKeeperClient<E>>,
     /// The node of each grant.
@@ -159,8 +162,8 @@ impl From<DeadlinePassed> for Stopped {
 impl<E: Env> ZooKeeperLock<E> {
     /// The client, which is started where it is needed first.
     fn client(&mut self, ttl: Duration) -> ZooKeeperClient<E> {
-        let (env, host, config) = (&self.env, &self.host, &self.config);
-        let start = || ZooKeeperClient::start(env, host, config.library, config.heeds, ttl);
+        let (env, host, heeds) = (&self.env, &self.host, self.config.heeds);
+        let start = || ZooKeeperClient::start(env, host, self.library, heeds, ttl);
         self.client.get_or_insert_with(start).clone()
     }
 

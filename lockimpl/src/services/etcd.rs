@@ -19,8 +19,7 @@ use doublehold_services::ServiceKind;
 use doublehold_services::etcd::{Answer, Etcd, LeaseId, Request};
 
 use super::{LinkEnded, ServiceLink};
-use crate::config::Choice;
-use crate::env::{Env, NodeName};
+use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::Watch;
 
 /// How often Go's client looks if a keep-alive is due.
@@ -31,20 +30,14 @@ const DEADLINE_LOOK: Duration = Duration::from_secs(1);
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A library that keeps a lease.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseClient {
     /// Go's `concurrency.Session`.
-    #[default]
     Go,
     /// `etcdctl lock NAME COMMAND`.
     Etcdctl,
     /// python-etcd3, with a thread of the user's that calls `refresh()`.
     Etcd3,
-}
-
-impl Choice for LeaseClient {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("go", Self::Go), ("etcdctl", Self::Etcdctl), ("etcd3", Self::Etcd3)];
 }
 
 /// A client. Clones share its connection.
@@ -127,23 +120,24 @@ impl<E: Env> EtcdClient<E> {
         }
     }
 
-    /// Renews until an answer says that no time is left, or the lease must have ended by this client's clock.
+    /// Renews until an answer says that no time is left, or the lease must have ended by this client's clock. Both are
+    /// looked at now and then, from the beginning of the session on.
     async fn renew_as_go(&self, lease: LeaseId, ttl: Duration) {
-        let mut deadline = self.env.monotonic().await.saturating_add(ttl);
+        let began = self.env.monotonic().await;
+        let mut deadline = began.saturating_add(ttl);
         loop {
-            // The deadline passes while an answer is waited for, and is seen at the next look.
-            let seen = deadline.saturating_add(DEADLINE_LOOK / 2);
-            let answer = self.env.race(self.ask(&Request::KeepAlive { lease }), seen).await;
-            match answer {
+            let seen = next_look(began, deadline, DEADLINE_LOOK);
+            match self.env.race(self.ask(&Request::KeepAlive { lease }), seen).await {
                 Err(_) => return,
                 Ok(Ok(Answer::Alive { ttl })) if ttl.is_zero() => return,
                 Ok(Ok(_)) => {
-                    deadline = self.env.monotonic().await.saturating_add(ttl);
-                    self.sleep(ttl / 3 + SEND_LOOK / 2).await;
+                    let now = self.env.monotonic().await;
+                    deadline = now.saturating_add(ttl);
+                    self.env.sleep_until(next_look(began, now.saturating_add(ttl / 3), SEND_LOOK)).await;
                 }
                 Ok(Err(LinkEnded)) => self.sleep(SEND_LOOK).await,
             }
-            if self.env.monotonic().await >= deadline.saturating_add(DEADLINE_LOOK / 2) {
+            if self.env.monotonic().await >= next_look(began, deadline, DEADLINE_LOOK) {
                 return;
             }
         }
@@ -177,6 +171,13 @@ impl<E: Env> EtcdClient<E> {
         let until = self.env.monotonic().await.saturating_add(by);
         self.env.sleep_until(until).await;
     }
+}
+
+/// Returns the first look at or after a time, of looks that come so often since a beginning.
+fn next_look(began: MonotonicTime, at: MonotonicTime, every: Duration) -> MonotonicTime {
+    let passed = u128::from(at.0.saturating_sub(began.0));
+    let looks = passed.div_ceil(every.as_nanos());
+    began.saturating_add(Duration::from_nanos(u64::try_from(looks * every.as_nanos()).unwrap_or(u64::MAX)))
 }
 
 impl<E: Env> Clone for EtcdClient<E> {

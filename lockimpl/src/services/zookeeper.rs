@@ -37,17 +37,12 @@ const KAZOO_LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 const JAVA_PAUSE: Duration = Duration::from_secs(1);
 
 /// A library that keeps a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionClient {
     /// kazoo, of Python.
-    #[default]
     Kazoo,
     /// Curator, over ZooKeeper's own client of Java.
     Curator,
-}
-
-impl Choice for SessionClient {
-    const WORDS: &'static [(&'static str, Self)] = &[("kazoo", Self::Kazoo), ("curator", Self::Curator)];
 }
 
 /// What a holder stops at.
@@ -134,8 +129,28 @@ impl<E: Env> ZooKeeperClient<E> {
     ///
     /// If there is no connection, or it ends first.
     pub(crate) async fn ask(&self, request: Request) -> Result<Answer, LinkEnded> {
-        let link = self.shared().link.clone().ok_or(LinkEnded)?;
-        link.ask(&request).await
+        let (link, changes) = {
+            let shared = self.shared();
+            (shared.link.clone().ok_or(LinkEnded)?, shared.changes)
+        };
+        let answer = link.ask(&request).await;
+        if answer.is_err() {
+            // Who asks again at once would ask before anybody has noticed.
+            self.wait_for_change(changes).await;
+        }
+        answer
+    }
+
+    async fn wait_for_change(&self, known: u64) {
+        poll_fn(|cx| {
+            let mut shared = self.shared();
+            if shared.changes != known {
+                return Poll::Ready(());
+            }
+            shared.waiting.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Waits until the service answers.

@@ -21,6 +21,7 @@ const FILES: [(&str, &str); TOPICS.len()] = [
     ("time", include_str!("../topics/time.toml")),
     ("fencing", include_str!("../topics/fencing.toml")),
     ("renewal", include_str!("../topics/renewal.toml")),
+    ("services", include_str!("../topics/services.toml")),
     ("liveness", include_str!("../topics/liveness.toml")),
     ("libraries", include_str!("../topics/libraries.toml")),
 ];

@@ -78,7 +78,7 @@ fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<Loss> {
     let given_back = own
         .clone()
         .find(|event| matches!(event.what, EventKind::ReleaseCalled { .. } | EventKind::Abandoned { .. }));
-    let until = given_back.map_or(history.end(), |event| event.at).max(claim.span.to);
+    let until = given_back.map_or(TrueNs(u64::MAX), |event| event.at);
     let died = history.events().iter().any(|event| {
         matches!(event.what, EventKind::Died { client } if client == claim.client)
             && (claim.span.from..=until).contains(&event.at)
@@ -199,6 +199,6 @@ mod tests {
             (3_500_000_000, notice("LOST", false)),
         ]);
         let sentence = losses(&history)[0].sentence(history.header());
-        assert_eq!(sentence, "c1 lost \"stock\" to c2 at 2.000 s; it heard of that by LOST 1.500 s after");
+        assert_eq!(sentence, "c1 lost \"stock\" to c2 at 2.000 s; it heard of that by LOST 1.5 s after");
     }
 }
