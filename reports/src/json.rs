@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use doublehold_history::{
-    EventKind, Evidence, Header, Heard, History, Loss, Overall, Predicate, RunOutcome, Verdict, Verdicts,
+    EventKind, Evidence, Header, Heard, History, LostLock, Overall, Predicate, RunOutcome, Verdict, Verdicts,
     losses,
 };
 use doublehold_scenarios::catalog::Entry;
@@ -120,7 +120,7 @@ struct News {
 
 fn losses_of(history: &History) -> Vec<Lost> {
     let header = history.header();
-    let lost = |loss: Loss| {
+    let lost = |loss: LostLock| {
         let news = |heard: &Heard| News {
             word: heard.word.clone(),
             at_ns: heard.at.0,

@@ -269,7 +269,11 @@ impl World {
         let (name, text) = (self.name.clone(), self.minimal_table(lock).to_string());
         // A change may set the switch that makes the lock fit the program. What does not fit is refused below.
         let fitting = |known: &Descriptor| {
-            Descriptor::from_config::<()>(known.name, known.meaning, known.source, known.nodes)
+            let plain = Descriptor::from_config::<()>(known.name, known.meaning, known.source, known.nodes);
+            match known.service {
+                Some(service) => plain.on_service(service),
+                None => plain,
+            }
         };
         let fitting = locks.iter().map(fitting).collect();
         let source = Source { file: name.clone(), name, text, locks: fitting, ..Source::default() };

@@ -31,6 +31,6 @@ pub use discovery::MasterDiscovery;
 pub use drivers::DriverDefaults;
 pub use facts::{Facts, Sends};
 pub use profile::{Flaw, Newest, Profile, Remedy};
-pub(crate) use schema::word_of;
+pub(crate) use schema::{FENCING, word_of};
 pub use schema::{Form, LockConfig, RenewEvery};
 pub use switch::{Kind, Most, Ratio, Switch, SwitchError, Switches, Unfit, Value};

@@ -76,6 +76,10 @@ pub trait LockConfig: Sized {
 /// Room for the names of most locks' switches.
 const NAMES_USUAL: usize = 40;
 
+/// The meaning of the switch `fencing` of every lock that has it.
+pub(crate) const FENCING: &str =
+    "hand out a number with each grant, higher than all before: a count on the node, or the service's own";
+
 /// A lock without switches.
 impl LockConfig for () {
     fn read(_: &mut Form<'_>) -> Self {}

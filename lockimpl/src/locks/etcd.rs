@@ -19,7 +19,7 @@ use std::time::Duration;
 use doublehold_services::ServiceKind;
 use doublehold_services::etcd::{Answer, LeaseId, Op, OpResult, Request, SHORTEST_LEASE};
 
-use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token, Watch};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
@@ -33,7 +33,7 @@ pub(crate) struct EtcdKind(pub(crate) LeaseClient);
 #[derive(Clone, Copy)]
 struct Config {
     checks_key: bool,
-    heeds: Heeds,
+    heeds_loss: bool,
     fencing: bool,
 }
 
@@ -44,20 +44,6 @@ struct EtcdctlConfig(Config);
 /// The switches of python-etcd3, in which nobody waits in line.
 struct Etcd3Config(Config);
 
-/// What a holder stops at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Heeds {
-    /// Nothing: it works on, whatever its library says.
-    #[default]
-    Nothing,
-    /// The end of its lease, as its library has it.
-    Lost,
-}
-
-impl Choice for Heeds {
-    const WORDS: &'static [(&'static str, Self)] = &[("nothing", Self::Nothing), ("lost", Self::Lost)];
-}
-
 fn choose_check(form: &mut Form<'_>) -> bool {
     form.flag(
         "checks_key",
@@ -66,18 +52,19 @@ fn choose_check(form: &mut Form<'_>) -> bool {
     )
 }
 
-fn choose_heeds(form: &mut Form<'_>) -> Heeds {
-    form.choice("heeds", Heeds::default(), "the news of its session at which a holder stops")
+fn choose_heeds(form: &mut Form<'_>) -> bool {
+    form.flag("heeds_loss", false, "stop when the library says that the lease is over")
 }
 
 fn choose_fencing(form: &mut Form<'_>) -> bool {
-    form.flag("fencing", false, "hand out the revision at which the holder's key was made")
+    form.flag("fencing", false, FENCING)
 }
 
 impl LockConfig for MutexConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        let (checks_key, heeds, fencing) = (choose_check(form), choose_heeds(form), choose_fencing(form));
-        Self(Config { checks_key, heeds, fencing })
+        let (checks_key, heeds_loss, fencing) =
+            (choose_check(form), choose_heeds(form), choose_fencing(form));
+        Self(Config { checks_key, heeds_loss, fencing })
     }
 
     fn facts(&self) -> Facts {
@@ -92,7 +79,7 @@ impl LockConfig for MutexConfig {
 impl LockConfig for EtcdctlConfig {
     fn read(form: &mut Form<'_>) -> Self {
         let (checks_key, fencing) = (choose_check(form), choose_fencing(form));
-        Self(Config { checks_key, heeds: Heeds::Nothing, fencing })
+        Self(Config { checks_key, heeds_loss: false, fencing })
     }
 
     fn facts(&self) -> Facts {
@@ -106,8 +93,8 @@ impl LockConfig for EtcdctlConfig {
 
 impl LockConfig for Etcd3Config {
     fn read(form: &mut Form<'_>) -> Self {
-        let (heeds, fencing) = (choose_heeds(form), choose_fencing(form));
-        Self(Config { checks_key: false, heeds, fencing })
+        let (heeds_loss, fencing) = (choose_heeds(form), choose_fencing(form));
+        Self(Config { checks_key: false, heeds_loss, fencing })
     }
 
     fn facts(&self) -> Facts {
@@ -344,7 +331,7 @@ impl<E: Env> EtcdLock<E> {
 
     fn keep(&self, lease: LeaseId, ttl: Duration) -> Watch {
         let watch = Watch::new(None);
-        let (library, heeds) = (self.library, self.config.heeds == Heeds::Lost);
+        let (library, heeds) = (self.library, self.config.heeds_loss);
         let keeping = self.client.clone().keep_alive(library, lease, ttl, watch.clone(), heeds);
         watch.runs(self.env.spawn(keeping));
         watch

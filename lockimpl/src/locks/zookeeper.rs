@@ -16,7 +16,7 @@ use std::time::Duration;
 use doublehold_services::ServiceKind;
 use doublehold_services::zookeeper::{Answer, Request};
 
-use crate::config::{Choice, Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Choice, Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token, Watch};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
@@ -51,11 +51,7 @@ impl LockConfig for Config {
     fn read(form: &mut Form<'_>) -> Self {
         Self {
             heeds: form.choice("heeds", Heeds::default(), "the news of its session at which a holder stops"),
-            fencing: form.flag(
-                "fencing",
-                false,
-                "hand out the number of the transaction that made the holder's node (czxid)",
-            ),
+            fencing: form.flag("fencing", false, FENCING),
             release_says: form.choice(
                 "release_says",
                 ReleaseSays::default(),

@@ -9,8 +9,8 @@
 //!
 //! Not modelled: several hosts to choose from, and the deadline of the first keep-alive.
 //!
-//! Sources: etcd 3.4.23, `clientv3/lease.go`, `clientv3/concurrency/session.go`, `etcdctl/ctlv3/command/lock_command.go`;
-//! python-etcd3 0.12.0, `leases.py`.
+//! Sources: etcd 3.4.23, `clientv3/lease.go`, `clientv3/concurrency/session.go` and
+//! `etcdctl/ctlv3/command/lock_command.go`; python-etcd3 0.12.0, `leases.py`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -31,7 +31,7 @@
 //!
 //! # Map, in reading order
 //!
-//! - `event`, `clock`, `history`: what a history says; `jsonl`: how it is read from and written to a file
+//! - `event`, `ids`, `clock`, `history`: what a history says; `jsonl`: how it is read from and written to a file
 //! - `verdict`: what a check says; `sentences`: how evidence reads as a sentence
 //! - `claims`: when a client believed in its grant, and when it was entitled to
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
@@ -51,6 +51,7 @@ mod components;
 mod event;
 mod figures;
 mod history;
+mod ids;
 mod jsonl;
 mod judge;
 mod liveness;
@@ -76,7 +77,7 @@ pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;
 pub use judge::{Overall, Verdicts, check, judge};
 pub use liveness::liveness;
-pub use losses::{Heard, Loss, losses};
+pub use losses::{Heard, LostLock, losses};
 pub use overlap::{claim_overlap, valid_overlap};
 pub use resource::{Content, FencingCheck, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest};
 pub use stale_effect::stale_effect;

@@ -9,7 +9,7 @@ use crate::history::{Header, History};
 
 /// A grant whose lock another client was granted while it was not given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub struct LostLock {
     /// Who lost the lock.
     pub client: ClientId,
     /// By which grant it had it.
@@ -34,7 +34,7 @@ pub struct Heard {
     pub word: String,
 }
 
-impl Loss {
+impl LostLock {
     /// Returns the time from the next grant until this news, in nanoseconds: negative if it came in time.
     pub fn after_next_ns(&self, heard: &Heard) -> i64 {
         let signed = |at: TrueNs| i64::try_from(at.0).unwrap_or(i64::MAX);
@@ -65,14 +65,14 @@ impl Loss {
 ///
 /// A client hears of a loss when its library says so (unless it takes that back before the next grant), when its own
 /// code finds its lease over, and when a release is answered that there was nothing to release.
-pub fn losses(history: &History) -> Vec<Loss> {
+pub fn losses(history: &History) -> Vec<LostLock> {
     let claims = claims(history);
-    let mut losses: Vec<Loss> = claims.iter().filter_map(|claim| loss(history, &claims, claim)).collect();
+    let mut losses: Vec<LostLock> = claims.iter().filter_map(|claim| loss(history, &claims, claim)).collect();
     losses.sort_by_key(|loss| (loss.next_at, loss.grant));
     losses
 }
 
-fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<Loss> {
+fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<LostLock> {
     let own = history.events().iter().filter(|event| event.what.call() == Some(claim.grant));
     // A claim that was given up in time was lost all the same: until it is given back, whoever comes next has taken it.
     let given_back = own
@@ -90,7 +90,7 @@ fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<Loss> {
         .min_by_key(|next| next.span.from)?;
     let heard = news(own, next.span.from);
     let (client, grant, lock) = (claim.client, claim.grant, claim.lock);
-    Some(Loss { client, grant, lock, next_client: next.client, next_at: next.span.from, heard })
+    Some(LostLock { client, grant, lock, next_client: next.client, next_at: next.span.from, heard })
 }
 
 /// What the events of a grant told its client of a loss.

@@ -98,7 +98,8 @@ impl<'a> Chosen<'a> {
 
     /// The locks that run on such nodes, for a sentence.
     pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> String {
-        by_name::either(self.locks, |lock| wanted(lock.nodes)).unwrap_or_else(|| "another".to_owned())
+        let fits = |lock: &Descriptor| wanted(lock.nodes) && lock.service == self.descriptor.service;
+        by_name::either(self.locks, fits).unwrap_or_else(|| "another".to_owned())
     }
 
     /// The locks that run on services other than Redis, for a sentence.
@@ -120,17 +121,21 @@ impl<'a> Chosen<'a> {
 
     /// The way to a lock with what `wanted` looks for: a switch of this one, or another.
     pub(super) fn way_to(&self, wanted: impl Fn(&Facts) -> bool) -> String {
+        let is_near = |lock: &Descriptor| lock.service == self.descriptor.service;
         if let Some(switch) = self.descriptor.flag_for(&self.setup.switches, &wanted) {
             return format!("set `lock.{switch} = true`");
         }
         let nothing = Switches::new();
-        if let Some(others) = by_name::either(self.locks, |lock| wanted(&lock.facts(&nothing))) {
+        if let Some(others) =
+            by_name::either(self.locks, |lock| is_near(lock) && wanted(&lock.facts(&nothing)))
+        {
             return format!("use {others}");
         }
-        let Some(flag) = self.locks.iter().find_map(|lock| lock.flag_for(&nothing, &wanted)) else {
+        let near = || self.locks.iter().filter(|lock| is_near(lock));
+        let Some(flag) = near().find_map(|lock| lock.flag_for(&nothing, &wanted)) else {
             return "use another lock".to_owned();
         };
-        let with_flag = |lock: &Descriptor| lock.flag_for(&nothing, &wanted) == Some(flag);
+        let with_flag = |lock: &Descriptor| is_near(lock) && lock.flag_for(&nothing, &wanted) == Some(flag);
         let others = by_name::either(self.locks, with_flag).unwrap_or_default();
         format!("use {others} with `lock.{flag} = true`")
     }
@@ -173,7 +178,9 @@ fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor])
         if let Some(refused) = refuse_fixed(&field, key, chosen, locks) {
             return Err(refused);
         }
-        let owners = by_name::either(locks, |lock| lock.switch(key).is_some()).unwrap_or_default();
+        let has_it = |lock: &Descriptor| lock.switch(key).is_some();
+        let near = by_name::either(locks, |lock| has_it(lock) && lock.service == chosen.service);
+        let owners = near.or_else(|| by_name::either(locks, has_it)).unwrap_or_default();
         let cause = format!("`{}` means nothing to the `{}` lock", field.path, chosen.name);
         let hint = format!("remove it, or change `lock.algorithm` to {owners}; {}", by_name::takes(chosen));
         return Err(field.problem(cause, hint));

@@ -83,8 +83,8 @@ fn what_a_program_made_and_cannot_be_run_is_refused_with_its_reason() {
     assert_eq!(none, "the client `c2` has 0 programs: give it one");
     let missing = refused(|it| it.resource.host = HostIndex(77));
     assert_eq!(missing, "the resource's host is to be a resource, and host 77 is none: name another host");
-    let unknown = refused(|it| it.lock.algorithm = "zookeeper".to_owned());
-    assert_eq!(unknown, "there is no lock `zookeeper`: `doublehold locks` lists those there are");
+    let unknown = refused(|it| it.lock.algorithm = "consul".to_owned());
+    assert_eq!(unknown, "there is no lock `consul`: `doublehold locks` lists those there are");
     let other = |it: &mut Scenario| {
         it.nodes.master = (0..).map(HostIndex).find(|host| it.hosts[host.0].role == Role::Client);
     };

@@ -1,8 +1,8 @@
 //! etcd: leases that keep-alives renew, keys that go with their lease, transactions, and watches from a revision on.
 //!
-//! A lease ends when its time is up by the service's clock and the service looks for such leases, which it does twice a
-//! second. It has no tie to a connection. A keep-alive of a lease that is over is no error: its answer says that no time
-//! is left. A service that starts again gives every lease its whole time anew, and a second more.
+//! A lease ends when its time is up by the service's clock and the service looks for such leases, which it does twice
+//! a second. It has no tie to a connection. A keep-alive of a lease that is over is no error: its answer says that no
+//! time is left. A service that starts again gives every lease its whole time anew, and a second more.
 //!
 //! Not modelled: ranges other than a prefix, deletions of several keys, checkpoints of leases, compaction, the wall
 //! clock that releases before 3.5 look at beside the monotonic one, and everything inside the group.

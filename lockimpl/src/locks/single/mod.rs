@@ -9,7 +9,7 @@ mod quirks;
 
 use std::time::Duration;
 
-use crate::config::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
 use crate::connection::link::{Link, OnTimeout};
 use crate::connection::request::{RUNS_A_SCRIPT, ReleaseMethod};
 use crate::connection::transport::{Transport, choose_request_timeout};
@@ -63,7 +63,7 @@ impl LockConfig for SingleConfig {
             on_timeout: OnTimeout::choose(form),
             transport: Transport::choose(form),
             release: ReleaseMethod::choose(form),
-            fencing: form.flag("fencing", false, "count grants on the node, and hand out the number"),
+            fencing: form.flag("fencing", false, FENCING),
             extend_if_missing: choose_extend_if_missing(form),
             release_on_failure: form.flag(
                 "release_on_failure",
