@@ -133,7 +133,7 @@ impl<E: Env> LockKind<E> for EtcdKind {
         let described = match self.0 {
             LeaseClient::Go => Descriptor::from_config::<MutexConfig>(
                 MUTEX,
-                "concurrency.Mutex of etcd's Go client: a key in line that goes with a lease, kept alive beside its holder",
+                "etcd's concurrency.Mutex: a key in line that goes with a lease, kept alive beside its holder",
                 "etcd 3.4.23 and 3.5.0, clientv3/concurrency/mutex.go",
                 Nodes::One,
             ),

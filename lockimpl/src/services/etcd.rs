@@ -89,7 +89,7 @@ impl<E: Env> EtcdClient<E> {
         self.sleep(RECONNECT_PAUSE).await;
     }
 
-    /// Keeps a lease alive until it is known to be over, or `watch` is stopped; then tells the holder, if it heeds that.
+    /// Keeps a lease alive until it is known to be over, or `watch` is stopped. Then tells its holder.
     pub(crate) async fn keep_alive(
         self,
         library: LeaseClient,

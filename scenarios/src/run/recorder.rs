@@ -184,7 +184,7 @@ impl Recorder {
         self.lock().attribution.expect_copies();
     }
 
-    /// A lock says that keys with this value, or fields with this name, are those of the call its client is in.
+    /// A lock says that keys with this value, or fields with this name, are its client's call's.
     pub(crate) fn marks(&self, client: ClientId, value: &[u8]) {
         let mut record = self.lock();
         let moment = record.moment();

@@ -1,8 +1,9 @@
-//! A naive database: a list of sessions, and one list of all who have a lock or want it, in the order in which they
-//! asked. The first who asked for a lock has it.
+//! A naive database: a list of sessions, and one list of all who have a lock or want it, in the order in which
+//! they asked. The first who asked for a lock has it.
 //!
-//! Not modelled: a request of a session that waits or was ended, a session that asks for its own lock, a row that is
-//! locked outside of a transaction or given back as an advisory lock, and one name for a row and an advisory lock.
+//! Not modelled: a request of a session that waits or was ended, a session that asks for its own lock, a row that
+//! is locked outside of a transaction or given back as an advisory lock, and one name for a row and an advisory
+//! lock.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -270,7 +271,8 @@ proptest! {
         steps in sequences(90, Just(None), requests()),
         (idle_in_transaction, idle_session) in (limit(), limit()),
     ) {
-        let (log, rules) = (Log::default(), DatabaseRules { idle_in_transaction, idle_session, keepalive: None });
+        let rules = DatabaseRules { idle_in_transaction, idle_session, keepalive: None };
+        let log = Log::default();
         let (sessions, ended, claims, written) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let model = Naive { rules, sessions, ended, claims, written, log: log.clone() };
         Pair::new(Database::new(rules, Box::new(log)), model).run(steps);

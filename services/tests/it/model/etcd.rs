@@ -58,9 +58,9 @@ impl Naive {
                 OpResult::Put
             }
             Op::Get { key } => OpResult::Got(self.get(&key)),
-            Op::First { prefix } => {
-                OpResult::Got(self.lowest(&prefix, |it| Some(i64::try_from(it.created).expect("it is small"))))
-            }
+            Op::First { prefix } => OpResult::Got(
+                self.lowest(&prefix, |it| Some(i64::try_from(it.created).expect("it is small"))),
+            ),
             Op::LastBefore { prefix, revision } => {
                 let before = |it: &KeyValue| {
                     (it.created < revision).then(|| -i64::try_from(it.created).expect("it is small"))
@@ -150,7 +150,8 @@ impl Naive {
                 say(out, to, EVENT, Answer::KeyGone { key });
             }
         }
-        let lock_of = |key: &str| key.trim_start_matches("/locks/").split('/').next().unwrap_or("").to_owned();
+        let lock_of =
+            |key: &str| key.trim_start_matches("/locks/").split('/').next().unwrap_or("").to_owned();
         let mut by_age: Vec<&(String, KeyValue)> = self.keys.iter().collect();
         by_age.sort_by_key(|(_, it)| it.created);
         let mut owners: Vec<(String, Vec<u8>)> = Vec::new();

@@ -1,8 +1,8 @@
 //! Naive models of the services, and a driver that gives one sequence of steps to a service and to its model.
 //!
-//! A model is vectors and linear scans, and shares no code with the service. The two are compared after each step:
-//! answers, events, closes, owners, and the state that a service shows. The order of messages counts on each
-//! connection, and not between connections.
+//! A model is vectors and linear scans, and shares no code with the service. The two are compared after each
+//! step: answers, events, closes, owners, and the state that a service shows. The order of messages counts on
+//! each connection, and not between connections.
 //!
 //! Not modelled: misuse that no lock commits. A model's `prepare` says which requests it leaves out.
 
@@ -21,7 +21,8 @@ use proptest::test_runner::RngSeed;
 /// The step of the clock. All times of the services in these sequences are multiples of it.
 pub(crate) const QUANTUM: Duration = Duration::from_millis(250);
 
-/// Makes a configuration of so many cases: the same ones every time, unless `PROPTEST_RNG_SEED` asks for others.
+/// Makes a configuration of so many cases that are the same every time unless `PROPTEST_RNG_SEED` asks for
+/// others.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     match config.rng_seed {

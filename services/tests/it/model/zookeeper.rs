@@ -47,16 +47,7 @@ struct Naive {
 impl Naive {
     fn new(rules: ZooKeeperRules) -> Naive {
         let (sessions, late, nodes) = (Vec::new(), Vec::new(), Vec::new());
-        Naive {
-            rules,
-            begun: 0,
-            sessions,
-            late,
-            nodes,
-            watches: Vec::new(),
-            owners: Vec::new(),
-            zxid: 0,
-        }
+        Naive { rules, begun: 0, sessions, late, nodes, watches: Vec::new(), owners: Vec::new(), zxid: 0 }
     }
 
     /// The first tick after the timeout.
@@ -314,7 +305,12 @@ fn requests() -> impl Strategy<Value = Request> {
     let path = prop_oneof![prop::sample::select(paths.to_vec()), in_line.clone()].boxed();
     let data = any::<bool>().prop_map(|which| vec![u8::from(which)]).boxed();
     let create = |path: BoxedStrategy<String>, ephemeral, sequential| {
-        (path, data.clone()).prop_map(move |(path, data)| Request::Create { path, data, ephemeral, sequential })
+        (path, data.clone()).prop_map(move |(path, data)| Request::Create {
+            path,
+            data,
+            ephemeral,
+            sequential,
+        })
     };
     let reads = (path.clone(), any::<bool>(), 0..3_u8).prop_map(|(path, watch, kind)| match kind {
         0 => Request::Children { path, watch },
