@@ -1,6 +1,6 @@
 //! What the locks protect: the objects, which lock is whose, and what the resource checks.
 
-use doublehold_history::{FencingCheck, LockId, ResourceRules};
+use doublehold_history::{FencingCheck, LockId, NumberSource, ResourceRules};
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 use toml::Table;
@@ -12,42 +12,109 @@ use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::{NOTHING, lock_name, put};
-use crate::model::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
+use crate::model::scenario::{ClientSetup, HostIndex, ObjectSetup, ResourceSetup, Role, Scenario, Step};
 
-const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
+const KEYS: &[&str] = &["object", "fencing", "numbers", "fence_reads", "version_check"];
 const FENCING: Choices<FencingCheck> = &[
     ("off", FencingCheck::Off),
     ("reject-lower", FencingCheck::RejectLower),
     ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
+    ("reject-replaced", FencingCheck::RejectReplaced),
+    ("compare-marker", FencingCheck::CompareMarker),
+    ("client-compares-marker", FencingCheck::ClientComparesMarker),
 ];
+const NUMBERS: Choices<NumberSource> = &[("lock", NumberSource::Lock), ("resource", NumberSource::Resource)];
+/// The locks whose keys all hold the same, and say nothing of whose they are.
+const WITHOUT_TOKENS: [&str; 3] = ["counter", "setnx", "setnx-expire"];
 /// As many as a request to the resource has room to number.
 const OBJECTS_MAX: usize = 32;
 
 /// What `[resource]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
-    [Key::all("resource", KEYS), Key::words("resource.fencing", &words_of(FENCING))].concat()
+    let words = Key::words("resource.fencing", &words_of(FENCING));
+    [Key::all("resource", KEYS), words, Key::words("resource.numbers", &words_of(NUMBERS))].concat()
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
 pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
     let resource = root.section("resource", KEYS)?;
+    let rules = rules(&resource, lock)?;
+    let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
+    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
+}
+
+fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
     let rules = ResourceRules {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
+        numbers: resource.choice_or("numbers", NUMBERS, NumberSource::Lock)?,
         fence_reads: resource.flag_or("fence_reads", false)?,
         version_check: resource.flag_or("version_check", false)?,
     };
-    if rules.fencing != FencingCheck::Off && !lock.facts.fencing {
+    let from_lock = rules.fencing.compares_numbers() && rules.numbers == NumberSource::Lock;
+    if from_lock && !lock.facts.fencing {
         let cause =
             "the resource checks fencing numbers and the lock makes none, so that every write is refused";
         let way = lock.way_to(|facts| facts.fencing);
         return Err(resource.problem(cause, format!("{way}, or remove `resource.fencing`")));
     }
-    if rules.fence_reads && rules.fencing == FencingCheck::Off {
-        let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
+    let engine = lock.descriptor.profile.map_or(lock.descriptor.name, |(_, engine)| engine);
+    if rules.fencing.compares_tokens() && WITHOUT_TOKENS.contains(&engine) {
+        let word = word_of(FENCING, rules.fencing);
+        let name = lock.descriptor.name;
+        let cause =
+            format!("`resource.fencing` is {word}, and all grants of the `{name}` lock have one token");
+        return Err(
+            resource.problem(cause, "use a lock whose grants have tokens of their own, such as `single`")
+        );
+    }
+    if rules.numbers == NumberSource::Resource && !rules.fencing.compares_numbers() {
+        let cause = "`resource.numbers` does nothing while `resource.fencing` compares no numbers";
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
-    let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
+    if rules.fence_reads && !rules.fencing.refuses() {
+        let word = word_of(FENCING, rules.fencing);
+        let cause = format!("`resource.fence_reads` does nothing while `resource.fencing` is {word}");
+        return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
+    }
+    Ok(rules)
+}
+
+/// Refuses a program that reads or writes what it can only be refused, since it has shown nothing before.
+pub(super) fn check_steps(field: &Field<'_>, client: &ClientSetup, resource: &ResourceSetup) -> Result<()> {
+    let rules = resource.rules;
+    let marker = rules.fencing.compares_marker();
+    if !marker && rules.numbers == NumberSource::Lock {
+        return Ok(());
+    }
+    let is_guarded = |step: &Step| match step {
+        Step::Write(_) => true,
+        Step::Read(_) => rules.fence_reads,
+        _ => false,
+    };
+    let lock_of = |step: &Step| match step {
+        Step::Write(object) | Step::Read(object) => resource.objects.get(object.0 as usize).map(|it| it.lock),
+        Step::Prepare(lock) => Some(*lock),
+        _ => None,
+    };
+    let mut prepared = Vec::new();
+    for step in &client.program {
+        if matches!(step, Step::Prepare(_)) {
+            prepared.extend(lock_of(step));
+        }
+        if is_guarded(step) && !lock_of(step).is_some_and(|lock| prepared.contains(&lock)) {
+            let what =
+                if marker { "a marker, and it has left none" } else { "a number, and it has asked for none" };
+            let word = if matches!(step, Step::Write(_)) { "write" } else { "read" };
+            let cause = format!("`{}.program`: the `{word}` needs {what}", field.path);
+            return Err(field.problem(cause, "put `prepare` before it"));
+        }
+    }
+    Ok(())
+}
+
+/// The word of a choice.
+fn word_of<T: PartialEq>(choices: Choices<T>, chosen: T) -> &'static str {
+    choices.iter().find(|(_, choice)| *choice == chosen).map_or(NOTHING, |(word, _)| word)
 }
 
 /// The objects, in alphabetical order, as a table has no other.
@@ -103,11 +170,6 @@ fn object(name: &str, field: &Field<'_>, locks: &[String]) -> Result<ObjectSetup
 /// The resource as a table of a file.
 pub(super) fn write(scenario: &Scenario) -> Table {
     let ResourceSetup { host: _, objects, rules } = &scenario.resource;
-    let fencing = match rules.fencing {
-        FencingCheck::Off => "off",
-        FencingCheck::RejectLower => "reject-lower",
-        FencingCheck::RejectLowerOrEqual => "reject-lower-or-equal",
-    };
     let mut table = Table::new();
     match &objects[..] {
         [object] if scenario.lock.names.len() == 1 => put(&mut table, "object", object.name.as_str()),
@@ -117,7 +179,10 @@ pub(super) fn write(scenario: &Scenario) -> Table {
             put(&mut table, "object", objects.collect::<Table>());
         }
     }
-    put(&mut table, "fencing", fencing);
+    put(&mut table, "fencing", word_of(FENCING, rules.fencing));
+    if rules.numbers != NumberSource::Lock {
+        put(&mut table, "numbers", word_of(NUMBERS, rules.numbers));
+    }
     put(&mut table, "fence_reads", rules.fence_reads);
     put(&mut table, "version_check", rules.version_check);
     table

@@ -309,6 +309,8 @@ pub enum Step {
     Work(DelayLaw),
     /// Look whether the lease has expired by the client's own clock; if so, stop here without writing.
     Check(LockId),
+    /// Let the grant show itself to the resource: it gets a number of it, leaves its marker there, or is seen.
+    Prepare(LockId),
     /// Write an object: one more than what was read, or a blind write if nothing was.
     Write(ObjectId),
     /// Extend a lease.
@@ -323,7 +325,7 @@ impl Step {
         match self {
             Step::Work(law) => Some(law),
             Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
-            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) | Step::Prepare(_) => None,
         }
     }
 
@@ -332,7 +334,7 @@ impl Step {
         match self {
             Step::Work(law) => Some(law),
             Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
-            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) | Step::Prepare(_) => None,
         }
     }
 }

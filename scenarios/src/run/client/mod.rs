@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 
+mod data;
 mod held_locks;
 mod life;
 pub(in crate::run) mod panic_guard;

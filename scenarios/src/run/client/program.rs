@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
+use doublehold_history::{CallId, ClientId, EventKind, LockId, ObjectId, ReleaseOutcome, ResourceRules};
 use doublehold_lockimpl::{
     Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released, Watch,
 };
@@ -35,6 +35,8 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) lock: LockSetup,
     /// What the locks protect.
     pub(crate) objects: Vec<ObjectSetup>,
+    /// How the resource guards that.
+    pub(crate) rules: ResourceRules,
     /// What builds its lock.
     pub(crate) kind: Arc<dyn LockKind<S>>,
     /// Whether that waits by itself for a lock that is taken.
@@ -161,18 +163,18 @@ impl<S: Stage> Job<S> {
 }
 
 /// A client at work.
-struct Client<'a, S: Stage> {
-    program: &'a Program<S>,
-    recorder: &'a Recorder,
+pub(super) struct Client<'a, S: Stage> {
+    pub(super) program: &'a Program<S>,
+    pub(super) recorder: &'a Recorder,
     stage: S,
     lock: GuardedLock<S>,
-    resource: ResourceLink<S>,
+    pub(super) resource: ResourceLink<S>,
     /// The place in its program of the step that it is at.
     place: usize,
 }
 
 /// The resource is out of reach: the program cannot go on.
-struct Unreachable;
+pub(super) struct Unreachable;
 
 impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
@@ -197,7 +199,8 @@ impl<S: Stage> Client<'_, S> {
                 Step::Read(object) => self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
-                Step::Write(object) => self.write(&turn, *object).await?,
+                Step::Prepare(lock) => stopped = !self.prepare(turn.get_mut(lock), *lock).await?,
+                Step::Write(object) => stopped = !self.write(&turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
                 Step::Release(lock) => self.release(&mut turn, *lock).await,
             }
@@ -222,7 +225,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// The lock that protects an object.
-    fn lock_of(&self, object: ObjectId) -> LockId {
+    pub(super) fn lock_of(&self, object: ObjectId) -> LockId {
         self.program.objects[object.0 as usize].lock
     }
 
@@ -244,7 +247,9 @@ impl<S: Stage> Client<'_, S> {
                     match turn.get_mut(&lock) {
                         Some(held) => held.inner.push((grant, lease)),
                         None => {
-                            let held = HeldLock { grant, lease, inner: Vec::new(), read: BTreeMap::new() };
+                            let shown = self.shown(&lease);
+                            let (inner, read) = (Vec::new(), BTreeMap::new());
+                            let held = HeldLock { grant, lease, shown, inner, read };
                             turn.insert(lock, held);
                         }
                     }
@@ -296,23 +301,6 @@ impl<S: Stage> Client<'_, S> {
             self.recorder.watch_deadline(self.program.client, grant, deadline);
         }
         self.mark("grant").await;
-    }
-
-    async fn read_object(&mut self, turn: &mut HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(HeldLock { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
-            return Ok(());
-        };
-        let grant = *grant;
-        read.remove(&object);
-        let content =
-            self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
-        if let Some(content) = content {
-            read.insert(object, content);
-            let Content { version, value } = content;
-            self.note(|client| EventKind::ReadDone { client, grant, object, version, value });
-        }
-        self.mark("read").await;
-        Ok(())
     }
 
     /// Works for so long, or until it is told that a lock is lost that it holds. Whether to work on.
@@ -369,19 +357,6 @@ impl<S: Stage> Client<'_, S> {
         true
     }
 
-    async fn write(&mut self, turn: &HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(HeldLock { grant, lease, read, .. }) = turn.get(&self.lock_of(object)) else {
-            return Ok(());
-        };
-        let (grant, read) = (*grant, read.get(&object));
-        let based_on = read.map(|content| content.version);
-        let value = read.map_or(grant.0, |content| content.value + 1);
-        self.mark("write").await;
-        self.note(|client| EventKind::WriteSent { client, grant, object, based_on });
-        self.resource.write(grant, lease.fencing, object, based_on, value).await.map_err(|_| Unreachable)?;
-        Ok(())
-    }
-
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
     async fn extend(&mut self, held: Option<&mut HeldLock>) -> bool {
         let Some(held) = held else { return true };
@@ -435,11 +410,11 @@ impl<S: Stage> Client<'_, S> {
         sleep(&self.stage, law).await;
     }
 
-    async fn mark(&self, label: &'static str) {
+    pub(super) async fn mark(&self, label: &'static str) {
         self.stage.mark(label).await;
     }
 
-    fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
+    pub(super) fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
         self.recorder.note(self.program.client, what);
     }
 }

@@ -51,7 +51,11 @@ impl Store {
         let Some(client) = client.or_else(|| recorder.client_of(request.grant)) else {
             return Answer::Refused; // nobody asked for that grant
         };
-        let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
+        let lock = match request.action {
+            Action::Prepare | Action::Marker => Some(LockId(request.object.0)),
+            Action::Read | Action::Write { .. } => self.locks.get(request.object.0 as usize).copied(),
+        };
+        let Some(lock) = lock else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
         execute(request, lock, &mut resource, client, recorder)
     }
@@ -67,8 +71,14 @@ pub(in crate::run) fn request_text(frame: &[u8], objects: &[&str]) -> String {
     let Ok(frame) = frame.try_into() else { return String::new() };
     let request = Request::decode(frame);
     let object = objects.get(request.object.0 as usize).copied().unwrap_or_default();
-    let fencing = request.fencing.map(|number| format!(", fencing {number}")).unwrap_or_default();
+    let fencing = request.fencing.map(|shown| match number(shown) {
+        Some(number) => format!(", fencing {number}"),
+        None => format!(", token {:x}", shown as u32),
+    });
+    let fencing = fencing.unwrap_or_default();
     match request.action {
+        Action::Prepare => format!("prepare{fencing}"),
+        Action::Marker => "whose marker".to_owned(),
         Action::Read => format!("read {object}{fencing}"),
         Action::Write { based_on, .. } => {
             let based_on = based_on.map(|version| format!(", computed from version {version}"));
@@ -116,6 +126,8 @@ fn execute(
 ) -> Answer {
     let Request { grant, fencing, object, ref action } = *request;
     match *action {
+        Action::Prepare => resource.prepare(lock, fencing).map_or(Answer::Refused, Answer::of_shown),
+        Action::Marker => Answer::of_shown(resource.marker(lock)),
         Action::Read => match resource.read(ReadRequest { lock, object, fencing }) {
             Ok(content) => Answer::Content(content),
             Err(_) => Answer::Refused,
@@ -124,6 +136,7 @@ fn execute(
             let write = WriteRequest { lock, object, fencing, based_on, value };
             let highest_seen = resource.highest_seen(lock);
             let outcome = resource.write(write);
+            let fencing = fencing.and_then(number);
             recorder.note(client, |client| match &outcome {
                 Ok(version) => {
                     let version = *version;
@@ -137,6 +150,21 @@ fn execute(
             answer_write(outcome, value)
         }
     }
+}
+
+/// What tells a token from a number, where one of them is shown.
+const IS_TOKEN: u64 = 1 << 63;
+
+/// A token as it is shown: a digest of it. Two tokens that have one digest are not modelled.
+pub(super) fn token_shown(token: &[u8]) -> u64 {
+    // FNV-1a: what is sent has to be the same on every machine.
+    let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    token.iter().fold(0xcbf2_9ce4_8422_2325, add) | IS_TOKEN
+}
+
+/// The fencing number that was shown; `None` of a token.
+fn number(shown: u64) -> Option<u64> {
+    (shown & IS_TOKEN == 0).then_some(shown)
 }
 
 fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
@@ -171,6 +199,32 @@ impl<S: Stage> ResourceLink<S> {
             // The connection went with the resource's process or power. Reading twice does no harm.
             Err(_) => self.ask(&request).await,
         }
+    }
+
+    /// Shows a grant, and gives what it is to show from then on; `None` if the resource refuses.
+    pub(crate) async fn prepare(
+        &mut self,
+        grant: CallId,
+        shown: Option<u64>,
+        lock: LockId,
+    ) -> io::Result<Option<Option<u64>>> {
+        let request = Request { grant, fencing: shown, object: ObjectId(lock.0), action: Action::Prepare };
+        let answer = match self.ask(&request).await {
+            Ok(answer) => answer,
+            // To be given another number does no harm.
+            Err(_) => self.ask(&request).await?,
+        };
+        Ok(answer.map(Answer::shown))
+    }
+
+    /// Asks for the marker of a lock.
+    pub(crate) async fn marker(&mut self, grant: CallId, lock: LockId) -> io::Result<Option<u64>> {
+        let request = Request { grant, fencing: None, object: ObjectId(lock.0), action: Action::Marker };
+        let answer = match self.ask(&request).await {
+            Ok(answer) => answer,
+            Err(_) => self.ask(&request).await?,
+        };
+        Ok(answer.and_then(Answer::shown))
     }
 
     /// Writes an object; `None` if the resource refuses.
@@ -213,23 +267,33 @@ impl<S: Stage> ResourceLink<S> {
 struct Request {
     grant: CallId,
     fencing: Option<u64>,
-    /// One of the first 32.
+    /// One of the first 32. Where the action is of a lock, the lock's number.
     object: ObjectId,
     action: Action,
 }
 
 enum Action {
     Read,
-    Write { based_on: Option<u64>, value: u64 },
+    /// Of a lock.
+    Prepare,
+    /// Of a lock: asks for its marker.
+    Marker,
+    Write {
+        based_on: Option<u64>,
+        value: u64,
+    },
 }
 
 impl Request {
     /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
+    /// What is no write and has a based-on asks for something else than a read.
     const SIZE: usize = 1 + 4 * 8;
 
     fn encode(&self) -> [u8; Request::SIZE] {
         let (write, based_on, value) = match self.action {
             Action::Read => (0, None, 0),
+            Action::Prepare => (0, Some(0), 0),
+            Action::Marker => (0, Some(1), 0),
             Action::Write { based_on, value } => (1, based_on, value),
         };
         let object = (self.object.0 as u8) << 3;
@@ -241,9 +305,11 @@ impl Request {
     fn decode(bytes: &[u8; Request::SIZE]) -> Request {
         let (flags, [grant, fencing, based_on, value]) = parts(bytes);
         let present = |bit: u8, number| (flags >> bit & 1 == 1).then_some(number);
-        let action = match flags & 1 {
-            0 => Action::Read,
-            _ => Action::Write { based_on: present(2, based_on), value },
+        let action = match (flags & 1, present(2, based_on)) {
+            (0, None) => Action::Read,
+            (0, Some(0)) => Action::Prepare,
+            (0, Some(_)) => Action::Marker,
+            (_, based_on) => Action::Write { based_on, value },
         };
         let object = ObjectId(u32::from(flags >> 3));
         Request { grant: CallId(grant), fencing: present(1, fencing), object, action }
@@ -259,6 +325,15 @@ enum Answer {
 }
 
 impl Answer {
+    /// What a grant is to show, or the marker: the version says whether there is any.
+    fn of_shown(shown: Option<u64>) -> Answer {
+        Answer::Content(Content { version: shown.is_some().into(), value: shown.unwrap_or(0) })
+    }
+
+    fn shown(content: Content) -> Option<u64> {
+        (content.version == 1).then_some(content.value)
+    }
+
     /// Whether it did, then version and value.
     const SIZE: usize = 1 + 2 * 8;
 

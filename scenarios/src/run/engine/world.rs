@@ -293,6 +293,7 @@ fn program(
         plan,
         lock: scenario.lock.clone(),
         objects: scenario.resource.objects.clone(),
+        rules: scenario.resource.rules,
         waits: kind.descriptor().facts(&scenario.lock.switches).waits,
         kind,
         nodes,

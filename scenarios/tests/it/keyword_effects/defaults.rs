@@ -254,6 +254,7 @@ const DEFAULTS: &[Absent] = &[
     ("clocks.drift", SINGLE, "clocks.c1.drift", "0/1"),
     ("resource.object", SINGLE, "resource.object", "stock"),
     ("resource.fencing", SINGLE, "resource.fencing", "off"),
+    ("resource.numbers", SINGLE, "resource.numbers", "lock"),
     ("resource.fence_reads", SINGLE, "resource.fence_reads", "false"),
     ("resource.version_check", SINGLE, "resource.version_check", "false"),
     ("clients.rounds", SINGLE, "clients.0.rounds", "1"),
