@@ -76,7 +76,8 @@ pub use judge::{Overall, Verdicts, check, judge};
 pub use liveness::liveness;
 pub use overlap::{claim_overlap, valid_overlap};
 pub use resource::{
-    Content, FencingCheck, NumberSource, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest,
+    Content, FencingCheck, LockAnswer, NoAnswer, NumberSource, ReadRequest, Refusal, Resource, ResourceRules,
+    WriteRequest,
 };
 pub use stale_effect::stale_effect;
 pub use verdict::{

@@ -10,7 +10,7 @@ mod guard;
 mod rules;
 
 use guard::Guard;
-pub use rules::{FencingCheck, NumberSource, Refusal, ResourceRules};
+pub use rules::{FencingCheck, LockAnswer, NoAnswer, NumberSource, Refusal, ResourceRules};
 
 use crate::event::{LockId, ObjectId};
 

@@ -1,6 +1,6 @@
 //! What the locks protect: the objects, which lock is whose, and what the resource checks.
 
-use doublehold_history::{FencingCheck, LockId, NumberSource, ResourceRules};
+use doublehold_history::{FencingCheck, LockId, NoAnswer, NumberSource, ResourceRules};
 use doublehold_text::shorten;
 use doublehold_text::suggest;
 use toml::Table;
@@ -14,7 +14,7 @@ use super::section::{Field, Section};
 use super::table::{NOTHING, lock_name, put};
 use crate::model::scenario::{ClientSetup, HostIndex, ObjectSetup, ResourceSetup, Role, Scenario, Step};
 
-const KEYS: &[&str] = &["object", "fencing", "numbers", "fence_reads", "version_check"];
+const KEYS: &[&str] = &["object", "fencing", "numbers", "no_answer", "fence_reads", "version_check"];
 const FENCING: Choices<FencingCheck> = &[
     ("off", FencingCheck::Off),
     ("reject-lower", FencingCheck::RejectLower),
@@ -22,23 +22,30 @@ const FENCING: Choices<FencingCheck> = &[
     ("reject-replaced", FencingCheck::RejectReplaced),
     ("compare-marker", FencingCheck::CompareMarker),
     ("client-compares-marker", FencingCheck::ClientComparesMarker),
+    ("ask-lock", FencingCheck::AskLock),
 ];
 const NUMBERS: Choices<NumberSource> = &[("lock", NumberSource::Lock), ("resource", NumberSource::Resource)];
+const NO_ANSWER: Choices<NoAnswer> = &[("refuse", NoAnswer::Refuse), ("apply", NoAnswer::Apply)];
 /// The locks whose keys all hold the same, and say nothing of whose they are.
 const WITHOUT_TOKENS: [&str; 3] = ["counter", "setnx", "setnx-expire"];
+/// The locks whose token is no text under their name: a field of a hash, or under another key.
+const ELSEWHERE: [&str; 4] = ["hash", "hash-replicated", "multi-lock", "list"];
 /// As many as a request to the resource has room to number.
 const OBJECTS_MAX: usize = 32;
 
 /// What `[resource]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
     let words = Key::words("resource.fencing", &words_of(FENCING));
-    [Key::all("resource", KEYS), words, Key::words("resource.numbers", &words_of(NUMBERS))].concat()
+    let numbers = Key::words("resource.numbers", &words_of(NUMBERS));
+    let no_answer = Key::words("resource.no_answer", &words_of(NO_ANSWER));
+    [Key::all("resource", KEYS), words, numbers, no_answer].concat()
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
 pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
     let resource = root.section("resource", KEYS)?;
     let rules = rules(&resource, lock)?;
+    check_asked(&resource, rules, lock, hosts)?;
     let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
     Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
 }
@@ -47,6 +54,7 @@ fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
     let rules = ResourceRules {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
         numbers: resource.choice_or("numbers", NUMBERS, NumberSource::Lock)?,
+        no_answer: resource.choice_or("no_answer", NO_ANSWER, NoAnswer::Refuse)?,
         fence_reads: resource.flag_or("fence_reads", false)?,
         version_check: resource.flag_or("version_check", false)?,
     };
@@ -57,8 +65,7 @@ fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
         let way = lock.way_to(|facts| facts.fencing);
         return Err(resource.problem(cause, format!("{way}, or remove `resource.fencing`")));
     }
-    let engine = lock.descriptor.profile.map_or(lock.descriptor.name, |(_, engine)| engine);
-    if rules.fencing.compares_tokens() && WITHOUT_TOKENS.contains(&engine) {
+    if rules.fencing.compares_tokens() && WITHOUT_TOKENS.contains(&engine(lock)) {
         let word = word_of(FENCING, rules.fencing);
         let name = lock.descriptor.name;
         let cause =
@@ -77,6 +84,38 @@ fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
     Ok(rules)
+}
+
+/// The kind of a lock: of a library, the one that it is a setting of.
+fn engine<'a>(lock: &Chosen<'a>) -> &'a str {
+    lock.descriptor.profile.map_or(lock.descriptor.name, |(_, engine)| engine)
+}
+
+/// Refuses to ask a lock that no single node can speak for, or whose key does not say whose it is.
+fn check_asked(resource: &Section<'_>, rules: ResourceRules, lock: &Chosen<'_>, hosts: &Hosts) -> Result<()> {
+    if rules.fencing != FencingCheck::AskLock {
+        return match rules.no_answer {
+            NoAnswer::Refuse => Ok(()),
+            NoAnswer::Apply => {
+                let cause = "`resource.no_answer` does nothing while the resource does not ask the lock";
+                Err(resource.problem(cause, "set `fencing = \"ask-lock\"` as well"))
+            }
+        };
+    }
+    let name = lock.descriptor.name;
+    if ELSEWHERE.contains(&engine(lock)) {
+        let cause = format!("the resource asks for the key of the lock, which for `{name}` is no token");
+        return Err(resource.problem(cause, "use a lock whose key is its token, such as `single`"));
+    }
+    match hosts.hosts_of_role(Role::Node).len() {
+        0 | 1 => Ok(()),
+        nodes => {
+            let cause = format!(
+                "the resource asks one node whose the lock is, and there are {nodes}: none of them knows it alone"
+            );
+            Err(resource.problem(cause, "name one node, or let `resource.fencing` compare something else"))
+        }
+    }
 }
 
 /// Refuses a program that reads or writes what it can only be refused, since it has shown nothing before.
@@ -182,6 +221,9 @@ pub(super) fn write(scenario: &Scenario) -> Table {
     put(&mut table, "fencing", word_of(FENCING, rules.fencing));
     if rules.numbers != NumberSource::Lock {
         put(&mut table, "numbers", word_of(NUMBERS, rules.numbers));
+    }
+    if rules.no_answer != NoAnswer::Refuse {
+        put(&mut table, "no_answer", word_of(NO_ANSWER, rules.no_answer));
     }
     put(&mut table, "fence_reads", rules.fence_reads);
     put(&mut table, "version_check", rules.version_check);

@@ -303,6 +303,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         clients: &clients,
         lock: &lock,
         master: nodes.master,
+        resource_asks: resource.rules.fencing == doublehold_history::FencingCheck::AskLock,
         time_limit: limits.time,
     };
     let faults = faults(&root, &setting)?;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::EventKind;
+use doublehold_history::{EventKind, LockId, ObjectId};
 use doublehold_lockimpl::{Descriptor, Nodes, descriptors};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::scenario::{Scenario, Step};
 use doublehold_scenarios::{Engine, SimEngine};
 
 /// A scenario with nothing wrong: the table `[resource]` is its last line.
@@ -116,12 +116,53 @@ fn tokens_are_compared_of_every_lock_that_tells_its_holders_apart_and_of_no_othe
         let refused = two_grants(&lock, "fencing = \"reject-replaced\"").err();
         assert_eq!(refused.is_none(), differ, "{}: {refused:?}", lock.name);
     }
-    let setnx = descriptors().into_iter().find(|lock| lock.name == "setnx").expect("it is one of ours");
+    let setnx = lock_named("setnx");
     assert_eq!(
         two_grants(&setnx, "fencing = \"compare-marker\"").err().as_deref(),
         Some(
             "cannot read scenario `x.toml`: line 4: `resource.fencing` is compare-marker, and all grants of the \
              `setnx` lock have one token\nhint: use a lock whose grants have tokens of their own, such as `single`"
         )
+    );
+}
+
+fn lock_named(name: &str) -> Descriptor {
+    descriptors().into_iter().find(|lock| lock.name == name).expect("it is one of ours")
+}
+
+#[test]
+fn a_lock_is_asked_where_one_node_says_whose_it_is_and_nowhere_else() {
+    let mut refused = Vec::new();
+    for lock in descriptors().into_iter().filter(|lock| lock.nodes == Nodes::One) {
+        let Ok(mut scenario) = two_grants(&lock, "fencing = \"ask-lock\"") else { continue };
+        let work = [Step::Acquire(LockId(0)), Step::Write(ObjectId(0)), Step::Release(LockId(0))];
+        scenario.clients.iter_mut().for_each(|client| client.program = work.to_vec());
+        let report = SimEngine.run(&scenario, 1);
+        let applied = |what: &EventKind| matches!(what, EventKind::WriteApplied { .. });
+        let writes = report.history.events().iter().filter(|event| applied(&event.what)).count();
+        refused.extend((writes != 2).then_some(lock.name));
+    }
+    assert_eq!(refused, [""; 0], "their holders are refused");
+    let said = |name: &str| two_grants(&lock_named(name), "fencing = \"ask-lock\"").err().unwrap_or_default();
+    let beginning = "cannot read scenario `x.toml`: line 4: the resource asks";
+    assert_eq!(
+        said("redlock"),
+        format!(
+            "{beginning} one node whose the lock is, and there are 3: none of them knows it alone\n\
+             hint: name one node, or let `resource.fencing` compare something else"
+        )
+    );
+    assert_eq!(
+        said("hash"),
+        format!(
+            "{beginning} for the key of the lock, which for `hash` is no token\n\
+             hint: use a lock whose key is its token, such as `single`"
+        )
+    );
+    assert_eq!(said("single"), "");
+    assert_eq!(
+        message("no_answer = \"apply\"", &[]),
+        "line 7: `resource.no_answer` does nothing while the resource does not ask the lock | \
+         hint: set `fencing = \"ask-lock\"` as well"
     );
 }

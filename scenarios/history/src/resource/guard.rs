@@ -57,7 +57,8 @@ impl Guard {
         }
         let got = shown.ok_or(Refusal::NoFencing)?;
         match check {
-            FencingCheck::Off | FencingCheck::ClientComparesMarker => Ok(()),
+            // Whose the lock is was asked before, by somebody who can.
+            FencingCheck::Off | FencingCheck::ClientComparesMarker | FencingCheck::AskLock => Ok(()),
             FencingCheck::RejectLower => self.compare(lock, got, |highest_seen| got < highest_seen),
             FencingCheck::RejectLowerOrEqual => self.compare(lock, got, |highest_seen| got <= highest_seen),
             FencingCheck::CompareMarker if self.marker(lock) == Some(got) => Ok(()),

@@ -11,6 +11,8 @@ pub struct ResourceRules {
     pub fencing: FencingCheck,
     /// Who gives out the numbers that it compares.
     pub numbers: NumberSource,
+    /// What [`FencingCheck::AskLock`] does if the lock gives no answer. No effect otherwise.
+    pub no_answer: NoAnswer,
     /// Whether a read also carries a fencing number, which is checked (lower ones are refused) and remembered.
     /// Without it, two clients can both read, then write in the order of their numbers: a lost update that
     /// fencing lets through. No effect while `fencing` is off.
@@ -18,6 +20,43 @@ pub struct ResourceRules {
     /// Compare-and-set: a write is refused unless the version it is based on is the current one. A blind write
     /// has nothing to compare and is refused.
     pub version_check: bool,
+}
+
+impl ResourceRules {
+    /// Judges a request by what the lock has answered to the question whose it is.
+    ///
+    /// # Errors
+    ///
+    /// Refused if another holds the lock, or nobody; if there was no answer, as [`ResourceRules::no_answer`] says.
+    pub fn judge_answer(&self, shown: Option<u64>, answer: LockAnswer) -> Result<(), Refusal> {
+        match (answer, self.no_answer) {
+            (LockAnswer::Holder(holder), _) if shown == Some(holder) => Ok(()),
+            (LockAnswer::Holder(_) | LockAnswer::Nobody, _) => Err(Refusal::NotTheHolder),
+            (LockAnswer::None, NoAnswer::Refuse) => Err(Refusal::NoAnswer),
+            (LockAnswer::None, NoAnswer::Apply) => Ok(()),
+        }
+    }
+}
+
+/// What a lock service says to the question whose a lock is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockAnswer {
+    /// The grant with this token.
+    Holder(u64),
+    /// Nobody's.
+    Nobody,
+    /// Nothing, in time.
+    None,
+}
+
+/// What a resource does that has asked the lock, and was not answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// It refuses the request: it fails closed.
+    #[default]
+    Refuse,
+    /// It does what it was asked: it fails open.
+    Apply,
 }
 
 /// Who gives out fencing numbers.
@@ -50,6 +89,8 @@ pub enum FencingCheck {
     CompareMarker,
     /// Refuses nothing: the client asks for the marker, compares it, and writes later.
     ClientComparesMarker,
+    /// Asks the lock whose it is, and refuses every other token. The answer may be old when the request is done.
+    AskLock,
 }
 
 impl FencingCheck {
@@ -72,7 +113,8 @@ impl FencingCheck {
             FencingCheck::Off | FencingCheck::RejectLower | FencingCheck::RejectLowerOrEqual => false,
             FencingCheck::RejectReplaced
             | FencingCheck::CompareMarker
-            | FencingCheck::ClientComparesMarker => true,
+            | FencingCheck::ClientComparesMarker
+            | FencingCheck::AskLock => true,
         }
     }
 
@@ -107,6 +149,12 @@ pub enum Refusal {
     /// The resource has seen a newer token after the request's.
     #[error("this grant's token was replaced by a newer one")]
     ReplacedToken,
+    /// The lock says that it is another's, or nobody's.
+    #[error("the lock is not this grant's any more")]
+    NotTheHolder,
+    /// The lock did not say whose it is, and the resource fails closed.
+    #[error("the lock did not say whose it is")]
+    NoAnswer,
     /// The object is not at the version the write is based on.
     #[error("the object is at version {current}, the write is {}", basis(*.based_on))]
     VersionChanged {

@@ -1,8 +1,8 @@
 //! The resource's rules, and what each of them does for two clients that both believe they hold the lock.
 
 use doublehold_history::{
-    Content, FencingCheck, LockId, NumberSource, ObjectId, ReadRequest, Refusal, Resource, ResourceRules,
-    WriteRequest,
+    Content, FencingCheck, LockAnswer, LockId, NoAnswer, NumberSource, ObjectId, ReadRequest, Refusal,
+    Resource, ResourceRules, WriteRequest,
 };
 
 const STOCK: LockId = LockId(0);
@@ -12,6 +12,7 @@ const Y: ObjectId = ObjectId(1);
 const FENCED: ResourceRules = ResourceRules {
     fencing: FencingCheck::RejectLower,
     numbers: NumberSource::Lock,
+    no_answer: NoAnswer::Refuse,
     fence_reads: false,
     version_check: false,
 };
@@ -157,11 +158,27 @@ fn a_token_is_refused_for_ever_once_another_came_after_it_and_never_before_it_wa
 }
 
 #[test]
+fn a_resource_that_asks_the_lock_serves_its_holder_and_fails_as_it_is_told() {
+    let closed = ResourceRules { fencing: FencingCheck::AskLock, ..FENCED };
+    let open = ResourceRules { no_answer: NoAnswer::Apply, ..closed };
+    for rules in [closed, open] {
+        assert_eq!(rules.judge_answer(Some(7), LockAnswer::Holder(7)), Ok(()));
+        assert_eq!(rules.judge_answer(Some(7), LockAnswer::Holder(8)), Err(Refusal::NotTheHolder));
+        assert_eq!(rules.judge_answer(Some(7), LockAnswer::Nobody), Err(Refusal::NotTheHolder));
+        assert_eq!(Resource::new(1, rules).write(write(X, 7, 0)), Ok(1), "what it was told is not kept");
+    }
+    assert_eq!(closed.judge_answer(Some(7), LockAnswer::None), Err(Refusal::NoAnswer));
+    assert_eq!(open.judge_answer(Some(7), LockAnswer::None), Ok(()));
+}
+
+#[test]
 fn refusals_say_what_they_compared() {
     let cases = [
         (Refusal::StaleFencing { got: 33, highest_seen: 34 }, "fencing number 33 is stale: 34 has been seen"),
         (Refusal::NoFencing, "the request has no fencing number"),
         (Refusal::NotTheMarker, "the marker is not this grant's token"),
+        (Refusal::NotTheHolder, "the lock is not this grant's any more"),
+        (Refusal::NoAnswer, "the lock did not say whose it is"),
         (Refusal::ReplacedToken, "this grant's token was replaced by a newer one"),
         (
             Refusal::VersionChanged { based_on: Some(0), current: 1 },

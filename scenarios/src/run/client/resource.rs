@@ -22,7 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use doublehold_history::{
-    CallId, ClientId, Content, EventKind, LockId, ObjectId, ReadRequest, Refusal, Resource, WriteRequest,
+    CallId, ClientId, Content, EventKind, FencingCheck, LockAnswer, LockId, ObjectId, ReadRequest, Refusal,
+    Resource, ResourceRules, WriteRequest,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
@@ -39,15 +40,45 @@ pub(crate) struct Store {
     resource: Arc<Mutex<Resource>>,
     /// The lock that protects each object.
     locks: Arc<[LockId]>,
+    rules: ResourceRules,
+}
+
+/// Whoever can be asked whose a lock is.
+pub(crate) trait LockService {
+    /// Asks. That takes a while, and what is said may be old when it arrives.
+    fn ask(&self, lock: LockId) -> impl Future<Output = LockAnswer> + Send;
 }
 
 impl Store {
     pub(crate) fn new(setup: &ResourceSetup) -> Store {
         let locks: Arc<[LockId]> = setup.objects.iter().map(|object| object.lock).collect();
-        Store { resource: Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules))), locks }
+        let resource = Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules)));
+        Store { resource, locks, rules: setup.rules }
     }
 
-    fn execute(&self, request: &Request, client: Option<ClientId>, recorder: &Recorder) -> Answer {
+    /// Asks the lock whose it is, if the resource does that before such a request.
+    async fn ask_lock(&self, request: &Request, service: &impl LockService) -> Result<(), Refusal> {
+        let is_asked = match request.action {
+            Action::Read => self.rules.fence_reads,
+            Action::Write { .. } => true,
+            Action::Prepare | Action::Marker => false,
+        };
+        match self.locks.get(request.object.0 as usize) {
+            Some(lock) if is_asked && self.rules.fencing == FencingCheck::AskLock => {
+                self.rules.judge_answer(request.fencing, service.ask(*lock).await)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what a request asks for, unless the lock has said that it is not its client's.
+    fn execute(
+        &self,
+        request: &Request,
+        asked: Result<(), Refusal>,
+        client: Option<ClientId>,
+        recorder: &Recorder,
+    ) -> Answer {
         let Some(client) = client.or_else(|| recorder.client_of(request.grant)) else {
             return Answer::Refused; // nobody asked for that grant
         };
@@ -57,7 +88,7 @@ impl Store {
         };
         let Some(lock) = lock else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
-        execute(request, lock, &mut resource, client, recorder)
+        execute(request, (lock, asked), &mut resource, client, recorder)
     }
 }
 
@@ -107,19 +138,22 @@ pub(crate) async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     client: Option<ClientId>,
     store: &Store,
+    service: &impl LockService,
     recorder: &Recorder,
 ) -> io::Result<()> {
     loop {
         let mut frame = [0; Request::SIZE];
         stream.read_exact(&mut frame).await?;
-        let answer = store.execute(&Request::decode(&frame), client, recorder);
+        let request = Request::decode(&frame);
+        let asked = store.ask_lock(&request, service).await;
+        let answer = store.execute(&request, asked, client, recorder);
         stream.write_all(&answer.encode()).await?;
     }
 }
 
 fn execute(
     request: &Request,
-    lock: LockId,
+    (lock, asked): (LockId, Result<(), Refusal>),
     resource: &mut Resource,
     client: ClientId,
     recorder: &Recorder,
@@ -128,14 +162,14 @@ fn execute(
     match *action {
         Action::Prepare => resource.prepare(lock, fencing).map_or(Answer::Refused, Answer::of_shown),
         Action::Marker => Answer::of_shown(resource.marker(lock)),
-        Action::Read => match resource.read(ReadRequest { lock, object, fencing }) {
+        Action::Read => match asked.and_then(|()| resource.read(ReadRequest { lock, object, fencing })) {
             Ok(content) => Answer::Content(content),
             Err(_) => Answer::Refused,
         },
         Action::Write { based_on, value } => {
             let write = WriteRequest { lock, object, fencing, based_on, value };
             let highest_seen = resource.highest_seen(lock);
-            let outcome = resource.write(write);
+            let outcome = asked.and_then(|()| resource.write(write));
             let fencing = fencing.and_then(number);
             recorder.note(client, |client| match &outcome {
                 Ok(version) => {
@@ -156,7 +190,7 @@ fn execute(
 const IS_TOKEN: u64 = 1 << 63;
 
 /// A token as it is shown: a digest of it. Two tokens that have one digest are not modelled.
-pub(super) fn token_shown(token: &[u8]) -> u64 {
+pub(in crate::run) fn token_shown(token: &[u8]) -> u64 {
     // FNV-1a: what is sent has to be the same on every machine.
     let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     token.iter().fold(0xcbf2_9ce4_8422_2325, add) | IS_TOKEN

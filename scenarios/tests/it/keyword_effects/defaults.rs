@@ -255,6 +255,7 @@ const DEFAULTS: &[Absent] = &[
     ("resource.object", SINGLE, "resource.object", "stock"),
     ("resource.fencing", SINGLE, "resource.fencing", "off"),
     ("resource.numbers", SINGLE, "resource.numbers", "lock"),
+    ("resource.no_answer", SINGLE, "resource.no_answer", "refuse"),
     ("resource.fence_reads", SINGLE, "resource.fence_reads", "false"),
     ("resource.version_check", SINGLE, "resource.version_check", "false"),
     ("clients.rounds", SINGLE, "clients.0.rounds", "1"),

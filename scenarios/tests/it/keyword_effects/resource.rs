@@ -3,7 +3,7 @@
 use doublehold_history::{EventKind, Predicate};
 
 use crate::keyword_effects::row::{Row, check};
-use crate::keyword_effects::seen::{Seen, applied};
+use crate::keyword_effects::seen::{MS, SEC, Seen, applied};
 
 /// c1 is paused before its late write (number 1); c2 has the lock and the number 2 meanwhile.
 const LATE_WRITE: &str = r#"
@@ -27,7 +27,7 @@ const LATE_WRITE: &str = r#"
 "#;
 
 pub(crate) fn rows() -> Vec<Row> {
-    [fencing(), tokens(), numbers_of_its_own(), reads_and_versions()].into_iter().flatten().collect()
+    [fencing(), tokens(), asked(), numbers_of_its_own(), reads_and_versions()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -138,6 +138,57 @@ fn tokens() -> Vec<Row> {
                 without.times("c1", sent).len() == 1
                     && with.times("c1", sent).is_empty()
                     && with.sent("c2", "resource").len() == without.sent("c2", "resource").len() + 1
+            },
+            ..Row::on(LATE_WRITE)
+        },
+    ]
+}
+
+/// The resource cannot reach A once c1 has checked its lease.
+const CUT_OFF: (&str, &str) = (
+    "faults",
+    "[{ kind = 'pause', host = 'c1', for = '20s', at = \"c1's check\" }, \
+     { kind = 'cut', from = 'resource', to = 'A', both_ways = true, at = \"c1's check\" }]",
+);
+
+fn asked() -> Vec<Row> {
+    vec![
+        Row {
+            word: "resource.fencing=ask-lock",
+            claim: "the resource asks the node whose the lock is, and refuses everybody else's write",
+            with: &[("resource.fencing", "ask-lock")],
+            turns: &[(Predicate::P3, "violated", "holds"), (Predicate::P4, "violated", "holds")],
+            shows: |without, with| {
+                let asked = |seen: &Seen| seen.executed("A", "GET", "resource").len();
+                (asked(without), asked(with)) == (0, 2)
+                    && refused(with, "c1") == ["the lock is not this grant's any more"]
+                    && refused(with, "c2").is_empty()
+            },
+            ..Row::on(LATE_WRITE)
+        },
+        Row {
+            word: "resource.no_answer=refuse",
+            claim: "a resource that gets no answer within a second refuses, whoever writes",
+            both: &[("resource", "{ fencing = 'ask-lock', no_answer = 'apply' }"), CUT_OFF],
+            with: &[("resource.no_answer", "refuse")],
+            turns: &[(Predicate::P4, "violated", "holds")],
+            shows: |without, with| {
+                let why = ["the lock did not say whose it is"];
+                refused(without, "c1").is_empty() && refused(with, "c1") == why && refused(with, "c2") == why
+            },
+            ..Row::on(LATE_WRITE)
+        },
+        Row {
+            word: "resource.no_answer=apply",
+            claim: "a resource that gets no answer within a second applies, whoever writes",
+            both: &[("resource.fencing", "ask-lock"), CUT_OFF],
+            with: &[("resource.no_answer", "apply")],
+            turns: &[(Predicate::P4, "holds", "violated")],
+            shows: |without, with| {
+                let takes = |seen: &Seen| seen.times("c2", applied)[0] - seen.marks("c2", "write")[0];
+                without.times("c2", applied).is_empty()
+                    && with.times("c1", applied).len() == 1
+                    && (SEC..SEC + 10 * MS).contains(&takes(with))
             },
             ..Row::on(LATE_WRITE)
         },
