@@ -1,8 +1,7 @@
 //! The resource that a lock protects: objects with a version and a value, read and written by requests.
 //!
 //! A pure state machine: no time, no network. Each request is checked and applied in one step. A proxy that
-//! checks first and forwards later is weaker than this, and so is a store that forgets the highest number it
-//! has seen when it restarts: both are *not* modelled here.
+//! checks first and forwards later is weaker than this, and is *not* modelled here.
 //!
 //! `rules` says how objects can be guarded, and `guard` what a resource knows of those who came.
 
@@ -82,6 +81,31 @@ impl Resource {
             *object = Content { version, value: request.value };
         }
         Ok(version)
+    }
+
+    /// Puts a value of a version that its writer has made, unless a newer one is there: what replicas without a leader
+    /// do. True if it is stored now, and false if it was there.
+    ///
+    /// # Errors
+    ///
+    /// Refused if the object does not exist, by the fencing check, or if the object's version is higher.
+    pub fn put(&mut self, request: WriteRequest, version: u64) -> Result<bool, Refusal> {
+        let content = self.content(request.object)?;
+        self.guard.admit(request.lock, request.fencing, self.rules.fencing)?;
+        if version < content.version {
+            return Err(Refusal::Overtaken);
+        }
+        if let Some(object) = index(request.object).and_then(|index| self.objects.get_mut(index)) {
+            *object = Content { version, value: request.value };
+        }
+        Ok(version > content.version)
+    }
+
+    /// Goes on after its process was lost, with what it has not forgotten.
+    pub fn restart(&mut self) {
+        if self.rules.forgets {
+            self.guard = Guard::default();
+        }
     }
 
     /// Lets a grant show itself before it reads or writes, and returns what it is to show from then on: a number of

@@ -10,11 +10,25 @@ use super::key::Choices;
 use super::key::{Key, words_of};
 use super::lock::Chosen;
 use super::problem::Result;
+use super::replicas::{self, QUORUM_KEYS, read_replicas};
 use super::section::{Field, Section};
 use super::table::{NOTHING, lock_name, put};
 use crate::model::scenario::{ClientSetup, HostIndex, ObjectSetup, ResourceSetup, Role, Scenario, Step};
 
-const KEYS: &[&str] = &["object", "fencing", "numbers", "no_answer", "fence_reads", "version_check"];
+pub(super) const KEYS: &[&str] = &[
+    "object",
+    "fencing",
+    "numbers",
+    "no_answer",
+    "forgets",
+    "fence_reads",
+    "version_check",
+    "replicas",
+    QUORUM_KEYS[0],
+    QUORUM_KEYS[1],
+    QUORUM_KEYS[2],
+    QUORUM_KEYS[3],
+];
 const FENCING: Choices<FencingCheck> = &[
     ("off", FencingCheck::Off),
     ("reject-lower", FencingCheck::RejectLower),
@@ -46,8 +60,9 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>
     let resource = root.section("resource", KEYS)?;
     let rules = rules(&resource, lock)?;
     check_asked(&resource, rules, lock, hosts)?;
+    let replicas = read_replicas(&resource, rules, lock)?;
     let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules })
+    Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, rules, replicas })
 }
 
 fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
@@ -55,6 +70,7 @@ fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
         numbers: resource.choice_or("numbers", NUMBERS, NumberSource::Lock)?,
         no_answer: resource.choice_or("no_answer", NO_ANSWER, NoAnswer::Refuse)?,
+        forgets: resource.flag_or("forgets", false)?,
         fence_reads: resource.flag_or("fence_reads", false)?,
         version_check: resource.flag_or("version_check", false)?,
     };
@@ -76,6 +92,12 @@ fn rules(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<ResourceRules> {
     }
     if rules.numbers == NumberSource::Resource && !rules.fencing.compares_numbers() {
         let cause = "`resource.numbers` does nothing while `resource.fencing` compares no numbers";
+        return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
+    }
+    let remembers = rules.fencing.compares_numbers() || rules.fencing.compares_tokens();
+    if rules.forgets && (!remembers || rules.fencing == FencingCheck::AskLock) {
+        let word = word_of(FENCING, rules.fencing);
+        let cause = format!("`resource.forgets` does nothing while `resource.fencing` is {word}");
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
     if rules.fence_reads && !rules.fencing.refuses() {
@@ -208,7 +230,7 @@ fn object(name: &str, field: &Field<'_>, locks: &[String]) -> Result<ObjectSetup
 
 /// The resource as a table of a file.
 pub(super) fn write(scenario: &Scenario) -> Table {
-    let ResourceSetup { host: _, objects, rules } = &scenario.resource;
+    let ResourceSetup { host: _, objects, rules, replicas } = &scenario.resource;
     let mut table = Table::new();
     match &objects[..] {
         [object] if scenario.lock.names.len() == 1 => put(&mut table, "object", object.name.as_str()),
@@ -225,6 +247,10 @@ pub(super) fn write(scenario: &Scenario) -> Table {
     if rules.no_answer != NoAnswer::Refuse {
         put(&mut table, "no_answer", word_of(NO_ANSWER, rules.no_answer));
     }
+    if rules.forgets {
+        put(&mut table, "forgets", true);
+    }
+    replicas::write(&mut table, *replicas);
     put(&mut table, "fence_reads", rules.fence_reads);
     put(&mut table, "version_check", rules.version_check);
     table

@@ -251,6 +251,23 @@ pub struct ResourceSetup {
     pub objects: Vec<ObjectSetup>,
     /// How it treats fencing numbers and versions.
     pub rules: ResourceRules,
+    /// The replicas that the data are on: all hosts of this role. `None`: on one.
+    pub replicas: Option<ReplicasSetup>,
+}
+
+/// Replicas without a leader: a client asks all of them, and goes on once so many have answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicasSetup {
+    /// How many there are.
+    pub count: usize,
+    /// The number of answers that a write waits for.
+    pub write_quorum: usize,
+    /// The number of answers of which a read takes the newest.
+    pub read_quorum: usize,
+    /// The number of answers that a step `prepare` waits for.
+    pub prepare_quorum: usize,
+    /// True if a reader sees to it that what it read is on as many replicas as a write.
+    pub read_repair: bool,
 }
 
 /// One of the things that locks protect.

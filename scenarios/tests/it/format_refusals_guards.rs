@@ -166,3 +166,59 @@ fn a_lock_is_asked_where_one_node_says_whose_it_is_and_nowhere_else() {
          hint: set `fencing = \"ask-lock\"` as well"
     );
 }
+
+#[test]
+fn replicas_that_cannot_answer_or_have_no_order_are_refused() {
+    let of_lock = |resource: &str| {
+        let lock = "{ algorithm = \"single\", ttl = \"10s\", fencing = true }";
+        message(
+            resource,
+            &[("{ algorithm = \"redlock\", ttl = \"10s\" }", lock), ("\"A\", \"B\", \"C\"", "\"A\"")],
+        )
+    };
+    assert_eq!(
+        of_lock("replicas = 5\nwrite_quorum = 4\nread_quorum = 2\nfencing = \"reject-lower\""),
+        "accepted"
+    );
+    assert_eq!(of_lock("replicas = 1"), "accepted");
+    assert_eq!(
+        of_lock("replicas = 3\nwrite_quorum = 4"),
+        "line 9: `resource.write_quorum` is 4, and there are 3 replicas | hint: use 1 to 3"
+    );
+    assert_eq!(
+        of_lock("read_quorum = 2"),
+        "line 8: `resource.read_quorum` does nothing while the data are on one host | hint: set `replicas = 3` as well"
+    );
+    assert_eq!(
+        of_lock("replicas = 6"),
+        "line 8: `resource.replicas` must be a whole number within bounds, not `6` | hint: use 1 to 5"
+    );
+    assert_eq!(
+        message("replicas = 3", &[]),
+        "line 7: replicas order values by fencing numbers, and the lock makes none | hint: use `single` or \
+         `replicated` with `lock.fencing = true`, or remove `resource.replicas`"
+    );
+    for other in ["fencing = \"reject-replaced\"", "version_check = true", "fencing = \"ask-lock\""] {
+        assert_eq!(
+            of_lock(&format!("replicas = 3\n{other}")),
+            "line 7: replicas order values by the lock's fencing numbers, and the resource is to compare something \
+             else | hint: let `fencing` be off, reject-lower or reject-lower-or-equal, and leave `numbers` and \
+             `version_check`"
+        );
+    }
+    let prepared = (PROGRAM, "[\"acquire\", \"prepare\", \"read\", \"write\", \"release\"]");
+    assert_eq!(
+        message("replicas = 3\nprepare_quorum = 2", &[prepared]),
+        "line 7: replicas order values by fencing numbers, and the lock makes none | hint: use `single` or \
+         `replicated` with `lock.fencing = true`, or remove `resource.replicas`"
+    );
+    assert_eq!(
+        message("replicas = 3", &[("\"A\", \"B\", \"C\"", "\"A\", \"B\", \"resource-2\"")]),
+        "line 7: `resource-2` is the name of a replica of the resource | hint: give the other host another name"
+    );
+    assert_eq!(
+        of_lock("forgets = true"),
+        "line 7: `resource.forgets` does nothing while `resource.fencing` is off | hint: set `fencing = \
+         \"reject-lower\"` as well"
+    );
+}

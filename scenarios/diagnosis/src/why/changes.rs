@@ -223,6 +223,7 @@ fn resource(scenario: &Scenario) -> Vec<Change> {
             left.resource.rules.fencing = check;
             left.resource.rules.fence_reads &= check.refuses();
             left.resource.rules.no_answer = NoAnswer::Refuse;
+            left.resource.rules.forgets &= check != FencingCheck::Off;
             if !check.compares_numbers() {
                 left.resource.rules.numbers = NumberSource::Lock;
             }

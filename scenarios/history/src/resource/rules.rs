@@ -13,6 +13,8 @@ pub struct ResourceRules {
     pub numbers: NumberSource,
     /// What [`FencingCheck::AskLock`] does if the lock gives no answer. No effect otherwise.
     pub no_answer: NoAnswer,
+    /// Whether a restart forgets what was shown: the highest number, the marker. The objects are kept.
+    pub forgets: bool,
     /// Whether a read also carries a fencing number, which is checked (lower ones are refused) and remembered.
     /// Without it, two clients can both read, then write in the order of their numbers: a lost update that
     /// fencing lets through. No effect while `fencing` is off.
@@ -163,6 +165,9 @@ pub enum Refusal {
         /// The object's version.
         current: u64,
     },
+    /// A value is put that is older than the one that is there.
+    #[error("a newer value is there")]
+    Overtaken,
     /// There is no such object.
     #[error("there is no object {}", .0.0)]
     UnknownObject(ObjectId),

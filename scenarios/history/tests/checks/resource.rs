@@ -13,6 +13,7 @@ const FENCED: ResourceRules = ResourceRules {
     fencing: FencingCheck::RejectLower,
     numbers: NumberSource::Lock,
     no_answer: NoAnswer::Refuse,
+    forgets: false,
     fence_reads: false,
     version_check: false,
 };
@@ -172,6 +173,33 @@ fn a_resource_that_asks_the_lock_serves_its_holder_and_fails_as_it_is_told() {
 }
 
 #[test]
+fn a_replica_keeps_the_newest_value_in_whatever_order_values_come() {
+    let mut replica = Resource::new(1, ResourceRules::default());
+    let put = |replica: &mut Resource, version, value| {
+        replica.put(WriteRequest { value, ..write(X, 34, 0) }, version)
+    };
+    assert_eq!((put(&mut replica, 5, 50), put(&mut replica, 5, 50)), (Ok(true), Ok(false)));
+    assert_eq!(put(&mut replica, 4, 40), Err(Refusal::Overtaken));
+    assert_eq!(replica.read(read(0)), Ok(Content { version: 5, value: 50 }));
+    assert_eq!(put(&mut replica, 6, 60), Ok(true));
+    let mut fenced = Resource::new(1, FENCED);
+    assert_eq!(fenced.prepare(STOCK, Some(35)), Ok(Some(35)));
+    assert!(matches!(put(&mut fenced, 9, 90), Err(Refusal::StaleFencing { .. })), "newer, and not its turn");
+}
+
+#[test]
+fn a_restart_forgets_what_was_shown_only_where_it_is_said_to_and_never_the_objects() {
+    for forgets in [false, true] {
+        let mut resource = Resource::new(1, ResourceRules { forgets, ..FENCED });
+        assert_eq!(resource.write(write(X, 34, 0)), Ok(1));
+        resource.restart();
+        assert_eq!(resource.highest_seen(STOCK), (!forgets).then_some(34));
+        assert_eq!(resource.write(write(X, 33, 1)).is_ok(), forgets);
+        assert_eq!(resource.read(read(34)).map(|content| content.version), Ok(if forgets { 2 } else { 1 }));
+    }
+}
+
+#[test]
 fn refusals_say_what_they_compared() {
     let cases = [
         (Refusal::StaleFencing { got: 33, highest_seen: 34 }, "fencing number 33 is stale: 34 has been seen"),
@@ -188,6 +216,7 @@ fn refusals_say_what_they_compared() {
             Refusal::VersionChanged { based_on: None, current: 1 },
             "the object is at version 1, the write is blind",
         ),
+        (Refusal::Overtaken, "a newer value is there"),
         (Refusal::UnknownObject(X), "there is no object 0"),
     ];
     for (refusal, expected) in cases {

@@ -22,6 +22,8 @@ pub(super) struct HeldLock {
     /// Grants of the same lock that were not given back, the innermost last.
     pub(super) inner: Vec<(CallId, Grant)>,
     pub(super) read: BTreeMap<ObjectId, Content>,
+    /// The version that it made last of each object, where clients make them.
+    pub(super) written: BTreeMap<ObjectId, u64>,
 }
 
 impl HeldLock {

@@ -20,9 +20,11 @@ use doublehold_lockimpl::{
 use super::held_locks::{HeldLock, HeldLocks};
 use super::life::{Life, is_done_with};
 use super::panic_guard::{GuardedLock, PanicGuard};
-use super::resource::ResourceLink;
+use super::replicas::ResourceWay;
 use super::stage::Stage;
-use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
+use crate::model::scenario::{
+    ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, ReplicasSetup, Step,
+};
 use crate::run::clocks;
 use crate::run::recorder::Recorder;
 
@@ -42,8 +44,10 @@ pub(crate) struct Program<S: Stage> {
     /// Whether that waits by itself for a lock that is taken.
     pub(crate) waits: bool,
     pub(crate) nodes: Vec<NodeName>,
-    /// The name of the resource's host.
-    pub(crate) resource: String,
+    /// The names of the resource's hosts.
+    pub(crate) resources: Vec<String>,
+    /// The replicas that these are, if there are several.
+    pub(crate) replicas: Option<ReplicasSetup>,
     /// True if it is a thread, whose process runs on when its program is done.
     pub(crate) is_thread: bool,
 }
@@ -119,12 +123,12 @@ impl<S: Stage> Job<S> {
     }
 
     /// The way to the resource; none if it did not come up while the client has patience.
-    async fn reach_resource(&self, stage: &S) -> Option<ResourceLink<S>> {
-        let Program { plan, resource, .. } = &*self.program;
+    async fn reach_resource(&self, stage: &S) -> Option<ResourceWay<S>> {
+        let Program { plan, resources, replicas, .. } = &*self.program;
         let patience_ends = stage.now().saturating_add(plan.give_up_after);
         *self.reach() = Reach::Lacking(None);
         loop {
-            match ResourceLink::open(stage, resource).await {
+            match ResourceWay::open(stage, resources, *replicas).await {
                 Ok(link) => {
                     *self.reach() = Reach::Fine;
                     return Some(link);
@@ -166,9 +170,9 @@ impl<S: Stage> Job<S> {
 pub(super) struct Client<'a, S: Stage> {
     pub(super) program: &'a Program<S>,
     pub(super) recorder: &'a Recorder,
-    stage: S,
+    pub(super) stage: S,
     lock: GuardedLock<S>,
-    pub(super) resource: ResourceLink<S>,
+    pub(super) resource: ResourceWay<S>,
     /// The place in its program of the step that it is at.
     place: usize,
 }
@@ -196,11 +200,11 @@ impl<S: Stage> Client<'_, S> {
                 Step::Try(lock, limit) => {
                     stopped = !self.acquire(&mut turn, *lock, Some(limit.unwrap_or_default())).await;
                 }
-                Step::Read(object) => self.read_object(&mut turn, *object).await?,
+                Step::Read(object) => stopped = !self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
                 Step::Prepare(lock) => stopped = !self.prepare(turn.get_mut(lock), *lock).await?,
-                Step::Write(object) => stopped = !self.write(&turn, *object).await?,
+                Step::Write(object) => stopped = !self.write(&mut turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
                 Step::Release(lock) => self.release(&mut turn, *lock).await,
             }
@@ -248,8 +252,8 @@ impl<S: Stage> Client<'_, S> {
                         Some(held) => held.inner.push((grant, lease)),
                         None => {
                             let shown = self.shown(&lease);
-                            let (inner, read) = (Vec::new(), BTreeMap::new());
-                            let held = HeldLock { grant, lease, shown, inner, read };
+                            let (inner, read, written) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+                            let held = HeldLock { grant, lease, shown, inner, read, written };
                             turn.insert(lock, held);
                         }
                     }
@@ -406,7 +410,7 @@ impl<S: Stage> Client<'_, S> {
         self.note(|client| EventKind::ReleaseReturned { client, grant, outcome });
     }
 
-    async fn sleep(&self, law: &DelayLaw) {
+    pub(super) async fn sleep(&self, law: &DelayLaw) {
         sleep(&self.stage, law).await;
     }
 

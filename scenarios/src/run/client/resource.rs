@@ -4,10 +4,10 @@
 //! One request is one frame of fixed size, answered in order.
 //!
 //! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a
-//! database that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves,
-//! as a pool of connections does: one that is over is replaced before anything is sent on it, and a read is asked
-//! again. A write whose answer was lost is not: it may have been applied. A client that finds the resource down in the
-//! middle of a round gives up; one whose process begins meanwhile waits for it.
+//! database that commits before it answers: a restart forgets nothing, unless it is to forget numbers. Clients find the
+//! way back to it by themselves, as a pool of connections does: one that is over is replaced before anything is sent on
+//! it, and a read is asked again. A write whose answer was lost is not: it may have been applied. A client that finds
+//! the resource down in the middle of a round gives up; one whose process begins meanwhile waits for it.
 //!
 //! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
 //!
@@ -27,8 +27,9 @@ use doublehold_history::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
+use super::frames::{Action, Answer, Request, number};
 use super::stage::Stage;
-use crate::model::scenario::ResourceSetup;
+use crate::model::scenario::{ReplicasSetup, ResourceSetup};
 use crate::run::recorder::Recorder;
 
 /// The port the resource listens on.
@@ -41,6 +42,8 @@ pub(crate) struct Store {
     /// The lock that protects each object.
     locks: Arc<[LockId]>,
     rules: ResourceRules,
+    /// The replicas of which it is one.
+    replicas: Option<ReplicasSetup>,
 }
 
 /// Whoever can be asked whose a lock is.
@@ -53,14 +56,19 @@ impl Store {
     pub(crate) fn new(setup: &ResourceSetup) -> Store {
         let locks: Arc<[LockId]> = setup.objects.iter().map(|object| object.lock).collect();
         let resource = Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules)));
-        Store { resource, locks, rules: setup.rules }
+        Store { resource, locks, rules: setup.rules, replicas: setup.replicas }
+    }
+
+    /// Goes on in another process.
+    pub(crate) fn restart(&self) {
+        self.resource.lock().unwrap_or_else(PoisonError::into_inner).restart();
     }
 
     /// Asks the lock whose it is, if the resource does that before such a request.
     async fn ask_lock(&self, request: &Request, service: &impl LockService) -> Result<(), Refusal> {
         let is_asked = match request.action {
             Action::Read => self.rules.fence_reads,
-            Action::Write { .. } => true,
+            Action::Write { .. } | Action::Put { .. } => true,
             Action::Prepare | Action::Marker => false,
         };
         match self.locks.get(request.object.0 as usize) {
@@ -84,11 +92,18 @@ impl Store {
         };
         let lock = match request.action {
             Action::Prepare | Action::Marker => Some(LockId(request.object.0)),
-            Action::Read | Action::Write { .. } => self.locks.get(request.object.0 as usize).copied(),
+            Action::Read | Action::Write { .. } | Action::Put { .. } => {
+                self.locks.get(request.object.0 as usize).copied()
+            }
         };
         let Some(lock) = lock else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
-        execute(request, (lock, asked), &mut resource, client, recorder)
+        match (&request.action, self.replicas) {
+            (&Action::Put { version, value }, Some(of)) => {
+                put(request, (version, value, of), lock, &mut resource, recorder)
+            }
+            _ => execute(request, (lock, asked), &mut resource, client, recorder),
+        }
     }
 }
 
@@ -110,6 +125,7 @@ pub(in crate::run) fn request_text(frame: &[u8], objects: &[&str]) -> String {
     match request.action {
         Action::Prepare => format!("prepare{fencing}"),
         Action::Marker => "whose marker".to_owned(),
+        Action::Put { version, .. } => format!("put {object}, version {version}{fencing}"),
         Action::Read => format!("read {object}{fencing}"),
         Action::Write { based_on, .. } => {
             let based_on = based_on.map(|version| format!(", computed from version {version}"));
@@ -162,6 +178,7 @@ fn execute(
     match *action {
         Action::Prepare => resource.prepare(lock, fencing).map_or(Answer::Refused, Answer::of_shown),
         Action::Marker => Answer::of_shown(resource.marker(lock)),
+        Action::Put { .. } => Answer::Refused, // this is no replica
         Action::Read => match asked.and_then(|()| resource.read(ReadRequest { lock, object, fencing })) {
             Ok(content) => Answer::Content(content),
             Err(_) => Answer::Refused,
@@ -186,19 +203,29 @@ fn execute(
     }
 }
 
-/// What tells a token from a number, where one of them is shown.
-const IS_TOKEN: u64 = 1 << 63;
-
-/// A token as it is shown: a digest of it. Two tokens that have one digest are not modelled.
-pub(in crate::run) fn token_shown(token: &[u8]) -> u64 {
-    // FNV-1a: what is sent has to be the same on every machine.
-    let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    token.iter().fold(0xcbf2_9ce4_8422_2325, add) | IS_TOKEN
-}
-
-/// The fencing number that was shown; `None` of a token.
-fn number(shown: u64) -> Option<u64> {
-    (shown & IS_TOKEN == 0).then_some(shown)
+/// Stores a value in one replica, unless that has a newer one.
+fn put(
+    request: &Request,
+    (version, value, of): (u64, u64, ReplicasSetup),
+    lock: LockId,
+    resource: &mut Resource,
+    recorder: &Recorder,
+) -> Answer {
+    let Request { grant, fencing, object, .. } = *request;
+    let highest_seen = resource.highest_seen(lock);
+    match resource.put(WriteRequest { lock, object, fencing, based_on: None, value }, version) {
+        Ok(is_new) => {
+            if is_new {
+                recorder.ledger.record_stored(recorder, (object, version), of);
+            }
+            Answer::Content(Content { version, value })
+        }
+        Err(refusal) => {
+            let why = (refusal.to_string(), highest_seen);
+            recorder.ledger.record_refused(recorder, grant, (object, version), of, why);
+            Answer::Refused
+        }
+    }
 }
 
 fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
@@ -295,110 +322,4 @@ impl<S: Stage> ResourceLink<S> {
         })
         .await
     }
-}
-
-/// What a client asks of the resource.
-struct Request {
-    grant: CallId,
-    fencing: Option<u64>,
-    /// One of the first 32. Where the action is of a lock, the lock's number.
-    object: ObjectId,
-    action: Action,
-}
-
-enum Action {
-    Read,
-    /// Of a lock.
-    Prepare,
-    /// Of a lock: asks for its marker.
-    Marker,
-    Write {
-        based_on: Option<u64>,
-        value: u64,
-    },
-}
-
-impl Request {
-    /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
-    /// What is no write and has a based-on asks for something else than a read.
-    const SIZE: usize = 1 + 4 * 8;
-
-    fn encode(&self) -> [u8; Request::SIZE] {
-        let (write, based_on, value) = match self.action {
-            Action::Read => (0, None, 0),
-            Action::Prepare => (0, Some(0), 0),
-            Action::Marker => (0, Some(1), 0),
-            Action::Write { based_on, value } => (1, based_on, value),
-        };
-        let object = (self.object.0 as u8) << 3;
-        let flags =
-            object | write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
-        frame(flags, [self.grant.0, self.fencing.unwrap_or(0), based_on.unwrap_or(0), value])
-    }
-
-    fn decode(bytes: &[u8; Request::SIZE]) -> Request {
-        let (flags, [grant, fencing, based_on, value]) = parts(bytes);
-        let present = |bit: u8, number| (flags >> bit & 1 == 1).then_some(number);
-        let action = match (flags & 1, present(2, based_on)) {
-            (0, None) => Action::Read,
-            (0, Some(0)) => Action::Prepare,
-            (0, Some(_)) => Action::Marker,
-            (_, based_on) => Action::Write { based_on, value },
-        };
-        let object = ObjectId(u32::from(flags >> 3));
-        Request { grant: CallId(grant), fencing: present(1, fencing), object, action }
-    }
-}
-
-/// What the resource answers.
-enum Answer {
-    /// What it holds now.
-    Content(Content),
-    /// It will not.
-    Refused,
-}
-
-impl Answer {
-    /// What a grant is to show, or the marker: the version says whether there is any.
-    fn of_shown(shown: Option<u64>) -> Answer {
-        Answer::Content(Content { version: shown.is_some().into(), value: shown.unwrap_or(0) })
-    }
-
-    fn shown(content: Content) -> Option<u64> {
-        (content.version == 1).then_some(content.value)
-    }
-
-    /// Whether it did, then version and value.
-    const SIZE: usize = 1 + 2 * 8;
-
-    fn encode(&self) -> [u8; Answer::SIZE] {
-        match self {
-            Answer::Content(Content { version, value }) => frame(1, [*version, *value]),
-            Answer::Refused => frame(0, [0, 0]),
-        }
-    }
-
-    fn decode(bytes: &[u8; Answer::SIZE]) -> Answer {
-        match parts(bytes) {
-            (0, _) => Answer::Refused,
-            (_, [version, value]) => Answer::Content(Content { version, value }),
-        }
-    }
-}
-
-fn frame<const SIZE: usize, const N: usize>(first: u8, numbers: [u64; N]) -> [u8; SIZE] {
-    let mut bytes = [0; SIZE];
-    bytes[0] = first;
-    for (place, number) in bytes[1..].chunks_exact_mut(8).zip(numbers) {
-        place.copy_from_slice(&number.to_le_bytes());
-    }
-    bytes
-}
-
-fn parts<const SIZE: usize, const N: usize>(bytes: &[u8; SIZE]) -> (u8, [u64; N]) {
-    let mut numbers = [0; N];
-    for (number, place) in numbers.iter_mut().zip(bytes[1..].chunks_exact(8)) {
-        *number = u64::from_le_bytes(place.try_into().expect("chunks of eight bytes"));
-    }
-    (bytes[0], numbers)
 }

@@ -17,7 +17,8 @@ use redis::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::env::REDIS_PORT;
-use crate::run::client::resource::{LockService, token_shown};
+use crate::run::client::frames::token_shown;
+use crate::run::client::resource::LockService;
 use crate::run::lean::reply;
 
 /// How long the resource waits for an answer, on its monotonic clock.

@@ -198,6 +198,9 @@ pub(in crate::run) async fn serve_resource(
     asked: AskedNode,
     recorder: Recorder,
 ) {
+    if host.restarts() > 0 {
+        store.restart();
+    }
     let mut incoming = host.listen(resource::PORT);
     loop {
         let stream = incoming.accept().await;

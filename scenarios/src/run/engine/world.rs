@@ -295,6 +295,7 @@ fn program(
     let plan = scenario.clients.iter().find(|client| client.host == host);
     let plan = plan.expect("every client has a program, which was checked").clone();
     let nodes = node_names(scenario, &kind);
+    let resources = scenario.hosts.iter().filter(|host| host.role == Role::Resource);
     Program {
         client,
         name: scenario.hosts[host.0].name.clone(),
@@ -305,7 +306,8 @@ fn program(
         waits: kind.descriptor().facts(&scenario.lock.switches).waits,
         kind,
         nodes,
-        resource: scenario.hosts[scenario.resource.host.0].name.clone(),
+        resources: resources.map(|host| host.name.clone()).collect(),
+        replicas: scenario.resource.replicas,
         is_thread: scenario.process_of(host).is_some(),
     }
 }
