@@ -419,12 +419,6 @@ pub(super) const CONTRASTS: &[Contrast] = &[
     ),
     contrast("node-clock-step/set-right", "the clock was an hour behind", &[("faults.0.by", "+4s")], HOLDS),
     contrast(
-        "ask-the-lock/unreachable",
-        "it fails closed",
-        &[("resource.no_answer", "apply")],
-        &[(P3, "violated"), (P4, "violated")],
-    ),
-    contrast(
         "numbers-without-a-lock/versions",
         "versions are compared",
         &[("resource.version_check", "false")],
