@@ -79,7 +79,10 @@ pub use judge::{Overall, Verdicts, check, judge};
 pub use liveness::liveness;
 pub use losses::{Heard, LostLock, losses};
 pub use overlap::{claim_overlap, valid_overlap};
-pub use resource::{Content, FencingCheck, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest};
+pub use resource::{
+    Content, FencingCheck, LockAnswer, NoAnswer, NumberSource, ReadRequest, Refusal, Resource, ResourceRules,
+    WriteRequest,
+};
 pub use stale_effect::stale_effect;
 pub use verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step,

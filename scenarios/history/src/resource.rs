@@ -1,12 +1,15 @@
 //! The resource that a lock protects: objects with a version and a value, read and written by requests.
 //!
 //! A pure state machine: no time, no network. Each request is checked and applied in one step. A proxy that
-//! checks first and forwards later is weaker than this, and so is a store that forgets the highest number it
-//! has seen when it restarts: both are *not* modelled here.
+//! checks first and forwards later is weaker than this, and is *not* modelled here.
+//!
+//! `rules` says how objects can be guarded, and `guard` what a resource knows of those who came.
 
-use std::collections::HashMap;
+mod guard;
+mod rules;
 
-use thiserror::Error;
+use guard::Guard;
+pub use rules::{FencingCheck, LockAnswer, NoAnswer, NumberSource, Refusal, ResourceRules};
 
 use crate::event::{LockId, ObjectId};
 
@@ -35,13 +38,13 @@ use crate::event::{LockId, ObjectId};
 pub struct Resource {
     rules: ResourceRules,
     objects: Vec<Content>,
-    highest_seen: HashMap<LockId, u64>,
+    guard: Guard,
 }
 
 impl Resource {
     /// A resource with this many objects, each at version 0 with value 0.
     pub fn new(objects: usize, rules: ResourceRules) -> Self {
-        Self { rules, objects: vec![Content::default(); objects], highest_seen: HashMap::new() }
+        Self { rules, objects: vec![Content::default(); objects], guard: Guard::default() }
     }
 
     /// Reads one object.
@@ -54,7 +57,7 @@ impl Resource {
         if self.rules.fence_reads {
             // A holder reads before it writes with the same number, so only a lower one is stale here,
             // however strict the check on writes is.
-            self.fence(request.lock, request.fencing, self.rules.fencing.reading_check())?;
+            self.guard.admit(request.lock, request.fencing, self.rules.fencing.reading_check())?;
         }
         Ok(content)
     }
@@ -69,7 +72,7 @@ impl Resource {
     /// Refused if the object does not exist, by the fencing check, or by the version check.
     pub fn write(&mut self, request: WriteRequest) -> Result<u64, Refusal> {
         let content = self.content(request.object)?;
-        self.fence(request.lock, request.fencing, self.rules.fencing)?;
+        self.guard.admit(request.lock, request.fencing, self.rules.fencing)?;
         if self.rules.version_check && request.based_on != Some(content.version) {
             return Err(Refusal::VersionChanged { based_on: request.based_on, current: content.version });
         }
@@ -80,75 +83,59 @@ impl Resource {
         Ok(version)
     }
 
+    /// Puts a value of a version that its writer has made, unless a newer one is there: what replicas without a leader
+    /// do. True if it is stored now, and false if it was there.
+    ///
+    /// # Errors
+    ///
+    /// Refused if the object does not exist, by the fencing check, or if the object's version is higher.
+    pub fn put(&mut self, request: WriteRequest, version: u64) -> Result<bool, Refusal> {
+        let content = self.content(request.object)?;
+        self.guard.admit(request.lock, request.fencing, self.rules.fencing)?;
+        if version < content.version {
+            return Err(Refusal::Overtaken);
+        }
+        if let Some(object) = index(request.object).and_then(|index| self.objects.get_mut(index)) {
+            *object = Content { version, value: request.value };
+        }
+        Ok(version > content.version)
+    }
+
+    /// Goes on after its process was lost, with what it has not forgotten.
+    pub fn restart(&mut self) {
+        if self.rules.forgets {
+            self.guard = Guard::default();
+        }
+    }
+
+    /// Lets a grant show itself before it reads or writes, and returns what it is to show from then on: a number of
+    /// the resource's own, if it gives them out, or what was shown.
+    ///
+    /// # Errors
+    ///
+    /// Refused by the fencing check, as a read is.
+    pub fn prepare(&mut self, lock: LockId, shown: Option<u64>) -> Result<Option<u64>, Refusal> {
+        self.guard.prepare(lock, shown, self.rules)
+    }
+
     /// The highest fencing number seen for this lock.
     pub fn highest_seen(&self, lock: LockId) -> Option<u64> {
-        self.highest_seen.get(&lock).copied()
+        self.guard.highest_seen(lock)
+    }
+
+    /// The token of whoever prepared last.
+    pub fn marker(&self, lock: LockId) -> Option<u64> {
+        self.guard.marker(lock)
     }
 
     fn content(&self, object: ObjectId) -> Result<Content, Refusal> {
         let content = index(object).and_then(|index| self.objects.get(index));
         content.copied().ok_or(Refusal::UnknownObject(object))
     }
-
-    /// Checks a fencing number, and remembers it if it passes.
-    fn fence(&mut self, lock: LockId, number: Option<u64>, check: FencingCheck) -> Result<(), Refusal> {
-        if check == FencingCheck::Off {
-            return Ok(());
-        }
-        let got = number.ok_or(Refusal::NoFencing)?;
-        let stale = |highest_seen| match check {
-            FencingCheck::Off => false,
-            FencingCheck::RejectLower => got < highest_seen,
-            FencingCheck::RejectLowerOrEqual => got <= highest_seen,
-        };
-        match self.highest_seen(lock) {
-            Some(highest_seen) if stale(highest_seen) => Err(Refusal::StaleFencing { got, highest_seen }),
-            _ => {
-                self.highest_seen.insert(lock, got);
-                Ok(())
-            }
-        }
-    }
 }
 
 fn index(object: ObjectId) -> Option<usize> {
     usize::try_from(object.0).ok()
-}
-
-/// How a resource guards its objects. By default it does not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ResourceRules {
-    /// What it does with fencing numbers of writes.
-    pub fencing: FencingCheck,
-    /// Whether a read also carries a fencing number, which is checked (lower ones are refused) and remembered.
-    /// Without it, two clients can both read, then write in the order of their numbers: a lost update that
-    /// fencing lets through. No effect while `fencing` is off.
-    pub fence_reads: bool,
-    /// Compare-and-set: a write is refused unless the version it is based on is the current one. A blind write
-    /// has nothing to compare and is refused.
-    pub version_check: bool,
-}
-
-/// What a resource does with fencing numbers. Unless off, a request without one is refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FencingCheck {
-    /// Ignores them.
-    #[default]
-    Off,
-    /// Refuses a number lower than one already seen. This is the check to use.
-    RejectLower,
-    /// Also refuses a number already seen. A trap: each holder gets one write, and none at all if its read has
-    /// already shown its number. It is here to show what that does.
-    RejectLowerOrEqual,
-}
-
-impl FencingCheck {
-    fn reading_check(self) -> Self {
-        match self {
-            FencingCheck::Off => FencingCheck::Off,
-            FencingCheck::RejectLower | FencingCheck::RejectLowerOrEqual => FencingCheck::RejectLower,
-        }
-    }
 }
 
 /// An object's state.
@@ -167,7 +154,7 @@ pub struct ReadRequest {
     pub lock: LockId,
     /// What to read.
     pub object: ObjectId,
-    /// The fencing number of the client's grant.
+    /// What the client's grant shows: its fencing number, or its token as a number where tokens are compared.
     pub fencing: Option<u64>,
 }
 
@@ -178,41 +165,10 @@ pub struct WriteRequest {
     pub lock: LockId,
     /// What to write.
     pub object: ObjectId,
-    /// The fencing number of the client's grant.
+    /// What the client's grant shows: its fencing number, or its token as a number where tokens are compared.
     pub fencing: Option<u64>,
     /// The version the value was computed from; absent for a blind write.
     pub based_on: Option<u64>,
     /// The new value.
     pub value: u64,
-}
-
-/// Why a resource refused a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
-    /// The request's number is too low: a later grant has been here.
-    #[error("fencing number {got} is stale: {highest_seen} has been seen")]
-    StaleFencing {
-        /// The request's number.
-        got: u64,
-        /// The highest seen for this lock.
-        highest_seen: u64,
-    },
-    /// The resource checks fencing numbers and the request has none.
-    #[error("the request has no fencing number")]
-    NoFencing,
-    /// The object is not at the version the write is based on.
-    #[error("the object is at version {current}, the write is {}", basis(*.based_on))]
-    VersionChanged {
-        /// The version the write is based on.
-        based_on: Option<u64>,
-        /// The object's version.
-        current: u64,
-    },
-    /// There is no such object.
-    #[error("there is no object {}", .0.0)]
-    UnknownObject(ObjectId),
-}
-
-fn basis(based_on: Option<u64>) -> String {
-    based_on.map_or_else(|| "blind".to_owned(), |version| format!("based on version {version}"))
 }

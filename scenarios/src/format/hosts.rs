@@ -8,7 +8,7 @@ use doublehold_text::{shorten, suggest};
 use super::key::Key;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
-use super::{nodes, sentinels};
+use super::{nodes, replicas, sentinels};
 use crate::model::fault::Names;
 use crate::model::scenario::{HostIndex, HostSetup, Role};
 
@@ -35,7 +35,7 @@ impl Hosts {
         let mut hosts = Hosts { plans: Vec::new() };
         nodes::add_hosts(root, &mut hosts)?;
         sentinels::add_hosts(root, &mut hosts)?;
-        hosts.push(RESOURCE, Role::Resource);
+        replicas::add_hosts(root, &mut hosts, RESOURCE)?;
         hosts.read_clients(clients)?;
         hosts.read_clocks(root)?;
         Ok(hosts)

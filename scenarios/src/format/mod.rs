@@ -28,6 +28,7 @@ pub(crate) mod numbers;
 pub mod problem;
 mod program;
 pub(crate) mod reachable;
+mod replicas;
 mod requests;
 mod resource;
 mod role_changes;

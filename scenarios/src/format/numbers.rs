@@ -68,6 +68,7 @@ fn steps(scenario: &Scenario) -> Result<(), Wrong> {
                 Step::Acquire(lock)
                 | Step::Try(lock, _)
                 | Step::Check(lock)
+                | Step::Prepare(lock)
                 | Step::Extend(lock)
                 | Step::Release(lock) => ("LockId", lock.0, locks),
             };

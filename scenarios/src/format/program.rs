@@ -16,7 +16,7 @@ use super::units::{self, law_value};
 use crate::model::scenario::{ClientSetup, DelayLaw, ObjectSetup, Scenario, Step};
 
 const STEPS_MAX: usize = 100;
-const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];
+const WORDS: [&str; 9] = ["acquire", "try", "prepare", "read", "work", "check", "write", "extend", "release"];
 
 /// The words of programs.
 pub(super) fn vocabulary() -> Vec<Key> {
@@ -81,6 +81,7 @@ pub(crate) fn step_text(step: &Step, scenario: &Scenario) -> String {
         Step::Read(it) => object("read", it),
         Step::Work(law) => format!("work {}", law_value(law).as_str().unwrap_or_default()),
         Step::Check(it) => lock("check", it),
+        Step::Prepare(it) => lock("prepare", it),
         Step::Write(it) => object("write", it),
         Step::Extend(it) => lock("extend", it),
         Step::Release(it) => lock("release", it),
@@ -103,6 +104,7 @@ impl Things<'_> {
             "try" => self.attempt(rest.trim(), item)?,
             "read" => Step::Read(object()?),
             "check" => Step::Check(lock()?),
+            "prepare" => Step::Prepare(lock()?),
             "write" => Step::Write(object()?),
             "extend" => Step::Extend(lock()?),
             "release" => Step::Release(lock()?),
@@ -155,7 +157,7 @@ impl Things<'_> {
                 return Err(item.problem(cause, format!("release it first, or {way}")));
             }
             Step::Work(_) => return Ok(()),
-            Step::Check(lock) | Step::Extend(lock) | Step::Release(lock) => *lock,
+            Step::Check(lock) | Step::Prepare(lock) | Step::Extend(lock) | Step::Release(lock) => *lock,
             Step::Read(object) | Step::Write(object) => self.objects[object.0 as usize].lock,
         };
         let Some(holds) = held.get_mut(&needed).filter(|holds| **holds > 0) else {

@@ -24,6 +24,8 @@ pub(super) struct Setting<'a> {
     pub(super) lock: &'a Chosen<'a>,
     /// The node all others replicate.
     pub(super) master: Option<HostIndex>,
+    /// True if the resource asks nodes.
+    pub(super) resource_asks: bool,
     pub(super) time_limit: Duration,
 }
 
@@ -128,6 +130,7 @@ impl Setting<'_> {
             (Client | Thread(_), Node | Resource) | (Node | Resource, Client | Thread(_)) => true,
             (Node, Node) => self.master.is_some() || one == other,
             (Client | Thread(_) | Node | Sentinel, Sentinel) | (Sentinel, Client | Thread(_) | Node) => true,
+            (Resource, Node) | (Node, Resource) => self.resource_asks,
             (Client | Thread(_), Client | Thread(_)) | (Resource, _) | (_, Resource) => false,
         }
     }
@@ -137,7 +140,8 @@ impl Setting<'_> {
             Some(_) => ", nodes with each other, and one that is told its role with itself",
             None => "",
         };
-        format!("clients talk with nodes and with the resource{nodes}")
+        let resource = if self.resource_asks { ", the resource with nodes" } else { "" };
+        format!("clients talk with nodes and with the resource{resource}{nodes}")
     }
 }
 

@@ -297,6 +297,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
     let clients = client_tables.iter().map(read_client).collect::<Result<Vec<_>>>()?;
     for (table, client) in client_tables.iter().zip(&clients) {
         lock.check_steps(table, client)?;
+        resource::check_steps(table, client, &resource)?;
     }
     let (link, links) = network::read_network(&root, &hosts)?;
     let setting = Setting {
@@ -304,6 +305,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         clients: &clients,
         lock: &lock,
         master: nodes.master,
+        resource_asks: resource.rules.fencing == doublehold_history::FencingCheck::AskLock,
         time_limit: limits.time,
     };
     let faults = faults(&root, &setting)?;

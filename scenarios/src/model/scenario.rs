@@ -257,6 +257,23 @@ pub struct ResourceSetup {
     pub in_session: bool,
     /// How it treats fencing numbers and versions.
     pub rules: ResourceRules,
+    /// The replicas that the data are on: all hosts of this role. `None`: on one.
+    pub replicas: Option<ReplicasSetup>,
+}
+
+/// Replicas without a leader: a client asks all of them, and goes on once so many have answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicasSetup {
+    /// How many there are.
+    pub count: usize,
+    /// The number of answers that a write waits for.
+    pub write_quorum: usize,
+    /// The number of answers of which a read takes the newest.
+    pub read_quorum: usize,
+    /// The number of answers that a step `prepare` waits for.
+    pub prepare_quorum: usize,
+    /// True if a reader sees to it that what it read is on as many replicas as a write.
+    pub read_repair: bool,
 }
 
 /// One of the things that locks protect.
@@ -315,6 +332,8 @@ pub enum Step {
     Work(DelayLaw),
     /// Look whether the lease has expired by the client's own clock; if so, stop here without writing.
     Check(LockId),
+    /// Let the grant show itself to the resource: it gets a number of it, leaves its marker there, or is seen.
+    Prepare(LockId),
     /// Write an object: one more than what was read, or a blind write if nothing was.
     Write(ObjectId),
     /// Extend a lease.
@@ -329,7 +348,7 @@ impl Step {
         match self {
             Step::Work(law) => Some(law),
             Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
-            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) | Step::Prepare(_) => None,
         }
     }
 
@@ -338,7 +357,7 @@ impl Step {
         match self {
             Step::Work(law) => Some(law),
             Step::Acquire(_) | Step::Try(..) | Step::Extend(_) | Step::Release(_) => None,
-            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) | Step::Prepare(_) => None,
         }
     }
 }

@@ -4,8 +4,7 @@
 //! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
 //!
 //! A change of a lock's key is written down with the call that sent the command. Whose key it was is found when the
-//! record is closed: a lock may say what marks its keys after the fact. Where either is not known, that is written
-//! down.
+//! record is closed: a lock may say what marks its keys after the fact. What is not known is written down as such.
 
 mod account;
 mod acting;
@@ -28,7 +27,7 @@ use self::entries::{Entries, Entry};
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{Announcement, KeyOrigin, KeySpan, Leases};
-use crate::run::client::stage::Witness;
+use crate::run::client::{ledger::Ledger, stage::Witness};
 use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment, Sender};
 use crate::run::keys::claimants::{Claimants, boundary};
 use crate::run::keys::key_effects::{KeyCommand, KeyJudge};
@@ -42,6 +41,7 @@ pub(crate) struct Recorder {
     witness: Arc<dyn Witness>,
     cast: Arc<Cast>,
     record: Arc<Mutex<Record>>,
+    pub(crate) ledger: Ledger, // of writes to replicas
 }
 
 struct Record {
@@ -117,7 +117,7 @@ impl Recorder {
             needs_timers: false,
             closed: false,
         };
-        Recorder { witness, cast, record: Arc::new(Mutex::new(record)) }
+        Recorder { witness, cast, record: Arc::new(Mutex::new(record)), ledger: Ledger::default() }
     }
 
     /// A client is about to call acquire: the call's id. The call lasts until [`Recorder::leave`].

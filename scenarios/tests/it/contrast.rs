@@ -4,9 +4,10 @@
 //! turns the verdict, and that is tested too: otherwise one of them would be the deciding one.
 //!
 //! A scenario and its variant that expect different things are each other's contrast; the others are in `table`,
-//! `drivers` and `sentinels`.
+//! `guards`, `drivers` and `sentinels`.
 
 mod drivers;
+mod guards;
 mod sentinels;
 mod table;
 
@@ -17,6 +18,7 @@ use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 use drivers::DRIVERS;
+use guards::GUARDS;
 use sentinels::SENTINELS;
 use table::{CONTRASTS, Contrast};
 
@@ -38,7 +40,7 @@ fn is_contrast(one: &Entry, other: &Entry) -> bool {
 
 /// All that are listed.
 fn contrasts() -> impl Iterator<Item = &'static Contrast> {
-    CONTRASTS.iter().chain(DRIVERS).chain(SENTINELS)
+    CONTRASTS.iter().chain(GUARDS).chain(DRIVERS).chain(SENTINELS)
 }
 
 /// What an entry comes to with these changes.

@@ -48,6 +48,7 @@ fn word(step: &Step) -> &'static str {
         Step::Read(_) => "read",
         Step::Write(_) => "write",
         Step::Check(_) => "check",
+        Step::Prepare(_) => "prepare",
         _ => "work",
     }
 }

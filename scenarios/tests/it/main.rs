@@ -18,6 +18,7 @@ mod format;
 mod format_hints;
 mod format_page;
 mod format_refusals;
+mod format_refusals_guards;
 mod keys;
 mod keyword_effects;
 mod large;

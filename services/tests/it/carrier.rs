@@ -1,5 +1,5 @@
-//! Whoever runs a service in these tests: it carries messages without delay, and lets the service look exactly
-//! when it says that it has to. Not modelled: a service that looks late, unless a test asks for it.
+//! Whoever runs a service in these tests: it carries messages without delay, and lets the service look
+//! exactly when it says that it has to. Not modelled: a service that looks late, unless a test asks for it.
 
 use std::fmt::Debug;
 use std::time::Duration;

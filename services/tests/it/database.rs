@@ -1,7 +1,7 @@
-//! Promises of the database, each by itself: who has a lock, who is next, which writes count, and which sessions
-//! are ended. Not here: whatever needs several of them at once, which the model has.
+//! Promises of the database, each by itself: who has a lock, who is next, which writes count, and which
+//! sessions are ended. Not here: whatever needs several of them at once, which the model has.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use doublehold_services::database::{Answer, Database, DatabaseError, DatabaseRules, LockMode, Request};
@@ -98,34 +98,35 @@ proptest! {
 
     #[test]
     fn no_two_sessions_have_one_lock_by_what_they_are_told(
+        mode in prop::sample::select(vec![LockMode::Row, LockMode::Advisory]),
         steps in prop::collection::vec((1..5_u64, 0..7_u8), 1..80),
     ) {
         let (mut database, _) = database(None, None);
-        let mut owner: BTreeMap<Connection, LockMode> = BTreeMap::new();
-        let (mut waiting, mut read): (BTreeMap<Connection, LockMode>, _) = (BTreeMap::new(), 0);
+        let (mut owners, mut waiting): (BTreeSet<Connection>, BTreeSet<Connection>) = Default::default();
+        let mut read = 0;
         for (session, step) in steps {
             let session = Connection(session);
-            let mode = if step < 2 { LockMode::Row } else { LockMode::Advisory };
             match step {
-                0..4 if owner.contains_key(&session) || waiting.contains_key(&session) => continue,
+                0..4 if owners.contains(&session) || waiting.contains(&session) => continue,
                 0..4 => {
                     database.ask(session, Request::Begin);
-                    waiting.insert(session, mode);
+                    waiting.insert(session);
                     database.ask(session, lock(session, mode));
                 }
-                _ if owner.remove(&session).is_none() => continue,
+                _ if !owners.remove(&session) => continue,
+                4 if mode == LockMode::Row => drop(database.ask(session, Request::Commit)),
+                4 => drop(database.ask(session, unlock())),
                 _ => database.disconnect(session),
             }
-            // Whoever ends gives the lock back before the next can be told.
             for (_, to, message) in &database.said[read..] {
                 if matches!(message, Outgoing::Say(_, Answer::Locked)) {
-                    let mode = waiting.remove(to).expect("it asked");
-                    prop_assert_eq!(owner.insert(*to, mode), None);
-                    prop_assert_eq!(owner.len(), 1, "two have it: {:?}", owner);
+                    prop_assert!(waiting.remove(to), "{:?} did not ask", to);
+                    owners.insert(*to);
+                    prop_assert_eq!(owners.len(), 1, "two have it: {:?}", owners);
                 }
             }
             read = database.said.len();
-            prop_assert!(waiting.is_empty() || owner.len() == 1, "nobody has what is asked for");
+            prop_assert!(waiting.is_empty() || owners.len() == 1, "nobody has what is asked for");
         }
     }
 
@@ -214,7 +215,7 @@ fn a_session_is_not_idle_while_it_waits_and_is_from_the_grant_on() {
     let (mut database, _) = database(Some(1000), None);
     database.ask(A, lock(A, LockMode::Advisory));
     database.ask(B, Request::Begin);
-    assert_eq!(database.ask(B, lock(B, LockMode::Row)), None);
+    assert_eq!(database.ask(B, lock(B, LockMode::Advisory)), None);
     database.wait_until(ms(50_000));
     database.ask(A, unlock());
     database.wait_until(ms(60_000));
@@ -248,7 +249,8 @@ fn a_restart_ends_all_sessions_and_grants_no_waiter_anything() {
     let (mut database, _) = database(Some(1000), Some(1000));
     database.ask(A, Request::Begin);
     database.ask(A, lock(A, LockMode::Row));
-    database.ask(B, lock(B, LockMode::Advisory));
+    database.ask(B, Request::Begin);
+    database.ask(B, lock(B, LockMode::Row));
     database.restart(ms(0));
     assert_eq!((granted(&database), database.last_owner()), (vec![A], Some((ms(0), None))));
     assert_eq!((database.service.locks().count(), database.service.next_due()), (0, None));

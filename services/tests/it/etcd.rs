@@ -1,5 +1,5 @@
-//! Promises of etcd, each by itself: when leases end, that no keep-alive revives one, and how often watches fire.
-//! Not here: whatever needs several of them at once, which the model has.
+//! Promises of etcd, each by itself: when leases end, that no keep-alive revives one, and how often watches
+//! fire. Not here: whatever needs several of them at once, which the model has.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ fn grant(etcd: &mut Carrier<Etcd>, ttl: Duration) -> LeaseId {
     }
 }
 
-/// Writes a key if there is none, and reads what is there then: a lock. Returns whether it was written, and the
-/// revision at which the key was made.
+/// Writes a key if there is none, and reads what is there then: a lock. Returns whether it was written, and
+/// the revision at which the key was made.
 fn take(etcd: &mut Carrier<Etcd>, from: Connection, key: &str, lease: Option<LeaseId>) -> (bool, u64) {
     let put = Op::Put { key: key.to_owned(), value: from.0.to_le_bytes().to_vec(), lease };
     let get = Op::Get { key: key.to_owned() };

@@ -312,6 +312,7 @@ fn gives_up(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         Step::Read(_) => Some("read"),
         Step::Work(_) => Some("work"),
         Step::Check(_) => Some("check"),
+        Step::Prepare(_) => Some("prepare"),
         Step::Write(_) => Some("write"),
         Step::Extend(_) => Some("extend"),
         Step::Release(_) => None,

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::{FencingCheck, Predicate};
+use doublehold_history::{FencingCheck, NoAnswer, NumberSource, Predicate};
 use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
 use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
 use doublehold_text::file_duration;
@@ -221,7 +221,12 @@ fn resource(scenario: &Scenario) -> Vec<Change> {
     let with = |(check, word): (FencingCheck, &str)| {
         apply_change(scenario, format!("with resource.fencing = {word}"), |left| {
             left.resource.rules.fencing = check;
-            left.resource.rules.fence_reads &= check != FencingCheck::Off;
+            left.resource.rules.fence_reads &= check.refuses();
+            left.resource.rules.no_answer = NoAnswer::Refuse;
+            left.resource.rules.forgets &= check != FencingCheck::Off;
+            if !check.compares_numbers() {
+                left.resource.rules.numbers = NumberSource::Lock;
+            }
         })
     };
     let (reads, versions) = (!rules.fence_reads, !rules.version_check);

@@ -51,8 +51,9 @@ impl<S: Stage> Drop for Life<S> {
     }
 }
 
-/// True if a program has done all under a lock that it does, before the step at a place: it has read, written, checked
-/// or extended, and does none of this any more, nor gives the lock back. Work after that is not under the lock.
+/// True if a program has done all under a lock that it does, before the step at a place: it has read, written, checked,
+/// prepared or extended, and does none of this any more, nor gives the lock back. Work after that is not under the
+/// lock.
 pub(super) fn is_done_with(
     program: &[Step],
     place: usize,
@@ -61,7 +62,7 @@ pub(super) fn is_done_with(
 ) -> bool {
     let is_under = |step: &Step| match step {
         Step::Read(object) | Step::Write(object) => lock_of(*object) == lock,
-        Step::Check(of) | Step::Extend(of) | Step::Release(of) => *of == lock,
+        Step::Check(of) | Step::Prepare(of) | Step::Extend(of) | Step::Release(of) => *of == lock,
         Step::Acquire(_) | Step::Try(..) | Step::Work(_) => false,
     };
     let (before, after) = program.split_at(place);

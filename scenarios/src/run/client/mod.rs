@@ -2,9 +2,14 @@
 //!
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 
+mod data;
+pub(in crate::run) mod frames;
 mod held_locks;
+pub(crate) mod in_session;
+pub(in crate::run) mod ledger;
 mod life;
 pub(in crate::run) mod panic_guard;
 pub(in crate::run) mod program;
+mod replicas;
 pub(in crate::run) mod resource;
 pub(in crate::run) mod stage;

@@ -12,18 +12,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
+use doublehold_history::{CallId, ClientId, EventKind, LockId, ObjectId, ReleaseOutcome, ResourceRules};
 use doublehold_lockimpl::{
-    Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released,
-    SessionEnded, Watch,
+    Acquired, DeadlinePassed, Extended, Grant, Lock, LockKind, MonotonicTime, NodeName, Released, Watch,
 };
 
 use super::held_locks::{HeldLock, HeldLocks};
 use super::life::{Life, is_done_with};
 use super::panic_guard::{GuardedLock, PanicGuard};
-use super::resource::{self, ResourceLink};
+use super::replicas::ResourceWay;
 use super::stage::Stage;
-use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
+use crate::model::scenario::{
+    ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, ReplicasSetup, Step,
+};
 use crate::run::clocks;
 use crate::run::recorder::Recorder;
 
@@ -36,13 +37,17 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) lock: LockSetup,
     /// What the locks protect.
     pub(crate) objects: Vec<ObjectSetup>,
+    /// How the resource guards that.
+    pub(crate) rules: ResourceRules,
     /// What builds its lock.
     pub(crate) kind: Arc<dyn LockKind<S>>,
     /// Whether that waits by itself for a lock that is taken.
     pub(crate) waits: bool,
     pub(crate) nodes: Vec<NodeName>,
-    /// The name of the resource's host.
-    pub(crate) resource: String,
+    /// The names of the resource's hosts.
+    pub(crate) resources: Vec<String>,
+    /// The replicas that these are, if there are several.
+    pub(crate) replicas: Option<ReplicasSetup>,
     /// Whether it reads and writes through the session that holds the lock.
     pub(crate) in_session: bool,
     /// True if it is a thread, whose process runs on when its program is done.
@@ -120,12 +125,12 @@ impl<S: Stage> Job<S> {
     }
 
     /// The way to the resource; none if it did not come up while the client has patience.
-    async fn reach_resource(&self, stage: &S) -> Option<ResourceLink<S>> {
-        let Program { plan, resource, .. } = &*self.program;
+    async fn reach_resource(&self, stage: &S) -> Option<ResourceWay<S>> {
+        let Program { plan, resources, replicas, .. } = &*self.program;
         let patience_ends = stage.now().saturating_add(plan.give_up_after);
         *self.reach() = Reach::Lacking(None);
         loop {
-            match ResourceLink::open(stage, resource).await {
+            match ResourceWay::open(stage, resources, *replicas).await {
                 Ok(link) => {
                     *self.reach() = Reach::Fine;
                     return Some(link);
@@ -164,18 +169,18 @@ impl<S: Stage> Job<S> {
 }
 
 /// A client at work.
-struct Client<'a, S: Stage> {
-    program: &'a Program<S>,
-    recorder: &'a Recorder,
-    stage: S,
+pub(super) struct Client<'a, S: Stage> {
+    pub(super) program: &'a Program<S>,
+    pub(super) recorder: &'a Recorder,
+    pub(super) stage: S,
     lock: GuardedLock<S>,
-    resource: ResourceLink<S>,
+    pub(super) resource: ResourceWay<S>,
     /// The place in its program of the step that it is at.
     place: usize,
 }
 
 /// The resource is out of reach: the program cannot go on.
-struct Unreachable;
+pub(super) struct Unreachable;
 
 impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
@@ -197,10 +202,11 @@ impl<S: Stage> Client<'_, S> {
                 Step::Try(lock, limit) => {
                     stopped = !self.acquire(&mut turn, *lock, Some(limit.unwrap_or_default())).await;
                 }
-                Step::Read(object) => self.read_object(&mut turn, *object).await?,
+                Step::Read(object) => stopped = !self.read_object(&mut turn, *object).await?,
                 Step::Work(law) => stopped = !self.work(&turn, law).await,
                 Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
-                Step::Write(object) => self.write(&turn, *object).await?,
+                Step::Prepare(lock) => stopped = !self.prepare(turn.get_mut(lock), *lock).await?,
+                Step::Write(object) => stopped = !self.write(&mut turn, *object).await?,
                 Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
                 Step::Release(lock) => self.release(&mut turn, *lock).await,
             }
@@ -225,7 +231,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     /// The lock that protects an object.
-    fn lock_of(&self, object: ObjectId) -> LockId {
+    pub(super) fn lock_of(&self, object: ObjectId) -> LockId {
         self.program.objects[object.0 as usize].lock
     }
 
@@ -247,7 +253,9 @@ impl<S: Stage> Client<'_, S> {
                     match turn.get_mut(&lock) {
                         Some(held) => held.inner.push((grant, lease)),
                         None => {
-                            let held = HeldLock { grant, lease, inner: Vec::new(), read: BTreeMap::new() };
+                            let shown = self.shown(&lease);
+                            let (inner, read, written) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+                            let held = HeldLock { grant, lease, shown, inner, read, written };
                             turn.insert(lock, held);
                         }
                     }
@@ -299,27 +307,6 @@ impl<S: Stage> Client<'_, S> {
             self.recorder.watch_deadline(self.program.client, grant, deadline);
         }
         self.mark("grant").await;
-    }
-
-    async fn read_object(&mut self, turn: &mut HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(HeldLock { grant, lease, read, .. }) = turn.get_mut(&self.lock_of(object)) else {
-            return Ok(());
-        };
-        let grant = *grant;
-        read.remove(&object);
-        let content = match lease.session.as_ref().filter(|_| self.program.in_session) {
-            Some(session) => {
-                self.or_notice(resource::read_in(session, grant, object).await).await.ok().flatten()
-            }
-            None => self.resource.read_object(grant, lease.fencing, object).await.map_err(|_| Unreachable)?,
-        };
-        if let Some(content) = content {
-            read.insert(object, content);
-            let Content { version, value } = content;
-            self.note(|client| EventKind::ReadDone { client, grant, object, version, value });
-        }
-        self.mark("read").await;
-        Ok(())
     }
 
     /// Works for so long, or until it is told that a lock is lost that it holds. Whether to work on.
@@ -376,39 +363,6 @@ impl<S: Stage> Client<'_, S> {
         true
     }
 
-    async fn write(&mut self, turn: &HeldLocks, object: ObjectId) -> Result<(), Unreachable> {
-        let Some(HeldLock { grant, lease, read, .. }) = turn.get(&self.lock_of(object)) else {
-            return Ok(());
-        };
-        let (grant, read) = (*grant, read.get(&object));
-        let based_on = read.map(|content| content.version);
-        let value = read.map_or(grant.0, |content| content.value + 1);
-        self.mark("write").await;
-        self.note(|client| EventKind::WriteSent { client, grant, object, based_on });
-        let Some(session) = lease.session.as_ref().filter(|_| self.program.in_session) else {
-            self.resource
-                .write(grant, lease.fencing, object, based_on, value)
-                .await
-                .map_err(|_| Unreachable)?;
-            return Ok(());
-        };
-        if let Err(ended) =
-            self.or_notice(resource::write_in(session, grant, object, based_on, value).await).await
-        {
-            let (why, fencing, highest_seen) = (ended.to_string(), None, None);
-            self.note(|client| EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen });
-        }
-        Ok(())
-    }
-
-    /// What a statement came to. One that finds its session over is how its client learns of it.
-    async fn or_notice<T>(&self, came_to: Result<T, SessionEnded>) -> Result<T, SessionEnded> {
-        if came_to.is_err() {
-            self.stage.notice_loss("session over").await;
-        }
-        came_to
-    }
-
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
     async fn extend(&mut self, held: Option<&mut HeldLock>) -> bool {
         let Some(held) = held else { return true };
@@ -458,15 +412,15 @@ impl<S: Stage> Client<'_, S> {
         self.note(|client| EventKind::ReleaseReturned { client, grant, outcome });
     }
 
-    async fn sleep(&self, law: &DelayLaw) {
+    pub(super) async fn sleep(&self, law: &DelayLaw) {
         sleep(&self.stage, law).await;
     }
 
-    async fn mark(&self, label: &'static str) {
+    pub(super) async fn mark(&self, label: &'static str) {
         self.stage.mark(label).await;
     }
 
-    fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
+    pub(super) fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
         self.recorder.note(self.program.client, what);
     }
 }

@@ -4,10 +4,10 @@
 //! One request is one frame of fixed size, answered in order.
 //!
 //! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a
-//! database that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves,
-//! as a pool of connections does: one that is over is replaced before anything is sent on it, and a read is asked
-//! again. A write whose answer was lost is not: it may have been applied. A client that finds the resource down in the
-//! middle of a round gives up; one whose process begins meanwhile waits for it.
+//! database that commits before it answers: a restart forgets nothing, unless it is to forget numbers. Clients find the
+//! way back to it by themselves, as a pool of connections does: one that is over is replaced before anything is sent on
+//! it, and a read is asked again. A write whose answer was lost is not: it may have been applied. A client that finds
+//! the resource down in the middle of a round gives up; one whose process begins meanwhile waits for it.
 //!
 //! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
 //!
@@ -22,14 +22,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use doublehold_history::{
-    CallId, ClientId, Content, EventKind, LockId, ObjectId, ReadRequest, Refusal, Resource, WriteRequest,
+    CallId, ClientId, Content, EventKind, FencingCheck, LockAnswer, LockId, ObjectId, ReadRequest, Refusal,
+    Resource, ResourceRules, WriteRequest,
 };
-use doublehold_lockimpl::{DataSession, SessionEnded};
-use doublehold_services::database::Table;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
+use super::frames::{Action, Answer, Request, number};
 use super::stage::Stage;
-use crate::model::scenario::ResourceSetup;
+use crate::model::scenario::{ReplicasSetup, ResourceSetup};
 use crate::run::recorder::Recorder;
 
 /// The port the resource listens on.
@@ -41,69 +41,69 @@ pub(crate) struct Store {
     resource: Arc<Mutex<Resource>>,
     /// The lock that protects each object.
     locks: Arc<[LockId]>,
+    rules: ResourceRules,
+    /// The replicas of which it is one.
+    replicas: Option<ReplicasSetup>,
+}
+
+/// Whoever can be asked whose a lock is.
+pub(crate) trait LockService {
+    /// Asks. That takes a while, and what is said may be old when it arrives.
+    fn ask(&self, lock: LockId) -> impl Future<Output = LockAnswer> + Send;
 }
 
 impl Store {
     pub(crate) fn new(setup: &ResourceSetup) -> Store {
         let locks: Arc<[LockId]> = setup.objects.iter().map(|object| object.lock).collect();
-        Store { resource: Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules))), locks }
+        let resource = Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules)));
+        Store { resource, locks, rules: setup.rules, replicas: setup.replicas }
     }
 
-    fn execute(&self, request: &Request, client: Option<ClientId>, recorder: &Recorder) -> Answer {
+    /// Goes on in another process.
+    pub(crate) fn restart(&self) {
+        self.resource.lock().unwrap_or_else(PoisonError::into_inner).restart();
+    }
+
+    /// Asks the lock whose it is, if the resource does that before such a request.
+    async fn ask_lock(&self, request: &Request, service: &impl LockService) -> Result<(), Refusal> {
+        let is_asked = match request.action {
+            Action::Read => self.rules.fence_reads,
+            Action::Write { .. } | Action::Put { .. } => true,
+            Action::Prepare | Action::Marker => false,
+        };
+        match self.locks.get(request.object.0 as usize) {
+            Some(lock) if is_asked && self.rules.fencing == FencingCheck::AskLock => {
+                self.rules.judge_answer(request.fencing, service.ask(*lock).await)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what a request asks for, unless the lock has said that it is not its client's.
+    pub(super) fn execute(
+        &self,
+        request: &Request,
+        asked: Result<(), Refusal>,
+        client: Option<ClientId>,
+        recorder: &Recorder,
+    ) -> Answer {
         let Some(client) = client.or_else(|| recorder.client_of(request.grant)) else {
             return Answer::Refused; // nobody asked for that grant
         };
-        let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
+        let lock = match request.action {
+            Action::Prepare | Action::Marker => Some(LockId(request.object.0)),
+            Action::Read | Action::Write { .. } | Action::Put { .. } => {
+                self.locks.get(request.object.0 as usize).copied()
+            }
+        };
+        let Some(lock) = lock else { return Answer::Refused };
         let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
-        execute(request, lock, &mut resource, client, recorder)
-    }
-}
-
-/// The table of a database that is its own resource: what its sessions read and write.
-pub(crate) struct StoreTable {
-    store: Store,
-    recorder: Recorder,
-}
-
-impl StoreTable {
-    pub(crate) fn new(setup: &ResourceSetup, recorder: Recorder) -> StoreTable {
-        StoreTable { store: Store::new(setup), recorder }
-    }
-}
-
-impl Table for StoreTable {
-    fn execute(&mut self, request: &[u8]) -> Vec<u8> {
-        let Ok(frame) = request.try_into() else { return Vec::new() };
-        self.store.execute(&Request::decode(frame), None, &self.recorder).encode().to_vec()
-    }
-}
-
-/// Reads an object through the session that holds its lock; `None` if the database refuses.
-pub(crate) async fn read_in(
-    session: &DataSession,
-    grant: CallId,
-    object: ObjectId,
-) -> Result<Option<Content>, SessionEnded> {
-    let request = Request { grant, fencing: None, object, action: Action::Read };
-    Ok(content_of(&session.read(request.encode().to_vec()).await?))
-}
-
-/// Writes an object through the session that holds its lock.
-pub(crate) async fn write_in(
-    session: &DataSession,
-    grant: CallId,
-    object: ObjectId,
-    based_on: Option<u64>,
-    value: u64,
-) -> Result<(), SessionEnded> {
-    let request = Request { grant, fencing: None, object, action: Action::Write { based_on, value } };
-    session.write(request.encode().to_vec()).await.map(drop)
-}
-
-fn content_of(answer: &[u8]) -> Option<Content> {
-    match Answer::decode(answer.try_into().ok()?) {
-        Answer::Content(content) => Some(content),
-        Answer::Refused => None,
+        match (&request.action, self.replicas) {
+            (&Action::Put { version, value }, Some(of)) => {
+                put(request, (version, value, of), lock, &mut resource, recorder)
+            }
+            _ => execute(request, (lock, asked), &mut resource, client, recorder),
+        }
     }
 }
 
@@ -117,8 +117,15 @@ pub(in crate::run) fn request_text(frame: &[u8], objects: &[&str]) -> String {
     let Ok(frame) = frame.try_into() else { return String::new() };
     let request = Request::decode(frame);
     let object = objects.get(request.object.0 as usize).copied().unwrap_or_default();
-    let fencing = request.fencing.map(|number| format!(", fencing {number}")).unwrap_or_default();
+    let fencing = request.fencing.map(|shown| match number(shown) {
+        Some(number) => format!(", fencing {number}"),
+        None => format!(", token {:x}", shown as u32),
+    });
+    let fencing = fencing.unwrap_or_default();
     match request.action {
+        Action::Prepare => format!("prepare{fencing}"),
+        Action::Marker => "whose marker".to_owned(),
+        Action::Put { version, .. } => format!("put {object}, version {version}{fencing}"),
         Action::Read => format!("read {object}{fencing}"),
         Action::Write { based_on, .. } => {
             let based_on = based_on.map(|version| format!(", computed from version {version}"));
@@ -147,33 +154,40 @@ pub(crate) async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     client: Option<ClientId>,
     store: &Store,
+    service: &impl LockService,
     recorder: &Recorder,
 ) -> io::Result<()> {
     loop {
         let mut frame = [0; Request::SIZE];
         stream.read_exact(&mut frame).await?;
-        let answer = store.execute(&Request::decode(&frame), client, recorder);
+        let request = Request::decode(&frame);
+        let asked = store.ask_lock(&request, service).await;
+        let answer = store.execute(&request, asked, client, recorder);
         stream.write_all(&answer.encode()).await?;
     }
 }
 
 fn execute(
     request: &Request,
-    lock: LockId,
+    (lock, asked): (LockId, Result<(), Refusal>),
     resource: &mut Resource,
     client: ClientId,
     recorder: &Recorder,
 ) -> Answer {
     let Request { grant, fencing, object, ref action } = *request;
     match *action {
-        Action::Read => match resource.read(ReadRequest { lock, object, fencing }) {
+        Action::Prepare => resource.prepare(lock, fencing).map_or(Answer::Refused, Answer::of_shown),
+        Action::Marker => Answer::of_shown(resource.marker(lock)),
+        Action::Put { .. } => Answer::Refused, // this is no replica
+        Action::Read => match asked.and_then(|()| resource.read(ReadRequest { lock, object, fencing })) {
             Ok(content) => Answer::Content(content),
             Err(_) => Answer::Refused,
         },
         Action::Write { based_on, value } => {
             let write = WriteRequest { lock, object, fencing, based_on, value };
             let highest_seen = resource.highest_seen(lock);
-            let outcome = resource.write(write);
+            let outcome = asked.and_then(|()| resource.write(write));
+            let fencing = fencing.and_then(number);
             recorder.note(client, |client| match &outcome {
                 Ok(version) => {
                     let version = *version;
@@ -185,6 +199,31 @@ fn execute(
                 }
             });
             answer_write(outcome, value)
+        }
+    }
+}
+
+/// Stores a value in one replica, unless that has a newer one.
+fn put(
+    request: &Request,
+    (version, value, of): (u64, u64, ReplicasSetup),
+    lock: LockId,
+    resource: &mut Resource,
+    recorder: &Recorder,
+) -> Answer {
+    let Request { grant, fencing, object, .. } = *request;
+    let highest_seen = resource.highest_seen(lock);
+    match resource.put(WriteRequest { lock, object, fencing, based_on: None, value }, version) {
+        Ok(is_new) => {
+            if is_new {
+                recorder.ledger.record_stored(recorder, (object, version), of);
+            }
+            Answer::Content(Content { version, value })
+        }
+        Err(refusal) => {
+            let why = (refusal.to_string(), highest_seen);
+            recorder.ledger.record_refused(recorder, grant, (object, version), of, why);
+            Answer::Refused
         }
     }
 }
@@ -223,6 +262,32 @@ impl<S: Stage> ResourceLink<S> {
         }
     }
 
+    /// Shows a grant, and gives what it is to show from then on; `None` if the resource refuses.
+    pub(crate) async fn prepare(
+        &mut self,
+        grant: CallId,
+        shown: Option<u64>,
+        lock: LockId,
+    ) -> io::Result<Option<Option<u64>>> {
+        let request = Request { grant, fencing: shown, object: ObjectId(lock.0), action: Action::Prepare };
+        let answer = match self.ask(&request).await {
+            Ok(answer) => answer,
+            // To be given another number does no harm.
+            Err(_) => self.ask(&request).await?,
+        };
+        Ok(answer.map(Answer::shown))
+    }
+
+    /// Asks for the marker of a lock.
+    pub(crate) async fn marker(&mut self, grant: CallId, lock: LockId) -> io::Result<Option<u64>> {
+        let request = Request { grant, fencing: None, object: ObjectId(lock.0), action: Action::Marker };
+        let answer = match self.ask(&request).await {
+            Ok(answer) => answer,
+            Err(_) => self.ask(&request).await?,
+        };
+        Ok(answer.and_then(Answer::shown))
+    }
+
     /// Writes an object; `None` if the resource refuses.
     pub(crate) async fn write(
         &mut self,
@@ -257,89 +322,4 @@ impl<S: Stage> ResourceLink<S> {
         })
         .await
     }
-}
-
-/// What a client asks of the resource.
-struct Request {
-    grant: CallId,
-    fencing: Option<u64>,
-    /// One of the first 32.
-    object: ObjectId,
-    action: Action,
-}
-
-enum Action {
-    Read,
-    Write { based_on: Option<u64>, value: u64 },
-}
-
-impl Request {
-    /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
-    const SIZE: usize = 1 + 4 * 8;
-
-    fn encode(&self) -> [u8; Request::SIZE] {
-        let (write, based_on, value) = match self.action {
-            Action::Read => (0, None, 0),
-            Action::Write { based_on, value } => (1, based_on, value),
-        };
-        let object = (self.object.0 as u8) << 3;
-        let flags =
-            object | write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
-        frame(flags, [self.grant.0, self.fencing.unwrap_or(0), based_on.unwrap_or(0), value])
-    }
-
-    fn decode(bytes: &[u8; Request::SIZE]) -> Request {
-        let (flags, [grant, fencing, based_on, value]) = parts(bytes);
-        let present = |bit: u8, number| (flags >> bit & 1 == 1).then_some(number);
-        let action = match flags & 1 {
-            0 => Action::Read,
-            _ => Action::Write { based_on: present(2, based_on), value },
-        };
-        let object = ObjectId(u32::from(flags >> 3));
-        Request { grant: CallId(grant), fencing: present(1, fencing), object, action }
-    }
-}
-
-/// What the resource answers.
-enum Answer {
-    /// What it holds now.
-    Content(Content),
-    /// It will not.
-    Refused,
-}
-
-impl Answer {
-    /// Whether it did, then version and value.
-    const SIZE: usize = 1 + 2 * 8;
-
-    fn encode(&self) -> [u8; Answer::SIZE] {
-        match self {
-            Answer::Content(Content { version, value }) => frame(1, [*version, *value]),
-            Answer::Refused => frame(0, [0, 0]),
-        }
-    }
-
-    fn decode(bytes: &[u8; Answer::SIZE]) -> Answer {
-        match parts(bytes) {
-            (0, _) => Answer::Refused,
-            (_, [version, value]) => Answer::Content(Content { version, value }),
-        }
-    }
-}
-
-fn frame<const SIZE: usize, const N: usize>(first: u8, numbers: [u64; N]) -> [u8; SIZE] {
-    let mut bytes = [0; SIZE];
-    bytes[0] = first;
-    for (place, number) in bytes[1..].chunks_exact_mut(8).zip(numbers) {
-        place.copy_from_slice(&number.to_le_bytes());
-    }
-    bytes
-}
-
-fn parts<const SIZE: usize, const N: usize>(bytes: &[u8; SIZE]) -> (u8, [u64; N]) {
-    let mut numbers = [0; N];
-    for (number, place) in numbers.iter_mut().zip(bytes[1..].chunks_exact(8)) {
-        *number = u64::from_le_bytes(place.try_into().expect("chunks of eight bytes"));
-    }
-    (bytes[0], numbers)
 }

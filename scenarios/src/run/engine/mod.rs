@@ -10,6 +10,7 @@
 //! Decision: "Each ability of an engine is a trait (`Searchable`, `Stepped`, `Futures`, `Detailed`, `TakesLocks`)"
 //! (docs/decisions/crates.md).
 
+mod asked_lock;
 pub(in crate::run) mod calls;
 pub(in crate::run) mod check;
 pub(in crate::run) mod closing;

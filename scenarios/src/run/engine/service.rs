@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 use crate::model::scenario::ResourceSetup;
 use crate::model::service::ServiceSetup;
-use crate::run::client::resource::StoreTable;
+use crate::run::client::in_session::StoreTable;
 use crate::run::recorder::Recorder;
 
 /// What there is room for at least when a connection is read.

@@ -11,6 +11,7 @@ use doublehold_lockimpl::MonotonicTime;
 use doublehold_sim::{ConnectionId, DelayLaw, Host, HostId, ObserverLike};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, Peer, StoppedScript};
 
+use super::asked_lock::{AskedNode, AskingHost};
 use super::env::SimEnv;
 use super::signal::Signal;
 use crate::model::cast::{Cast, Member};
@@ -188,8 +189,18 @@ impl Observer for NodeObserver {
     }
 }
 
-/// Serves what the lock protects, to every client that connects, for as long as the process lives.
-pub(in crate::run) async fn serve_resource(host: Host, cast: Arc<Cast>, store: Store, recorder: Recorder) {
+/// Serves what the lock protects, to every client that connects, for as long as the process lives. Where it asks the
+/// lock, that is `asked`.
+pub(in crate::run) async fn serve_resource(
+    host: Host,
+    cast: Arc<Cast>,
+    store: Store,
+    asked: AskedNode,
+    recorder: Recorder,
+) {
+    if host.restarts() > 0 {
+        store.restart();
+    }
     let mut incoming = host.listen(resource::PORT);
     loop {
         let stream = incoming.accept().await;
@@ -198,9 +209,10 @@ pub(in crate::run) async fn serve_resource(host: Host, cast: Arc<Cast>, store: S
             OnHost::Thread | OnHost::Nobody => None,
         };
         let (store, recorder) = (store.clone(), recorder.clone());
+        let service = AskingHost { host: host.clone(), asked: asked.clone() };
         host.spawn(async move {
             // A connection ends when its client is gone; what it asked for until then was done.
-            let _ended = resource::serve(stream, client, &store, &recorder).await;
+            let _ended = resource::serve(stream, client, &store, &service, &recorder).await;
         });
     }
 }

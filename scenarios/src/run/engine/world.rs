@@ -15,6 +15,7 @@ use doublehold_sim::{Boot, BoxFuture, DelayLaw, Host, HostId, HostSpec, LinkSpec
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use doublehold_sim_sentinel::{Address, Listener, SENTINEL_PORT, SentinelConfig, SentinelEvent, run_on_host};
 
+use super::asked_lock::AskedNode;
 use super::env::{REDIS_PORT, SimEnv};
 use super::service;
 use super::sim_stage::{NodeObserver, serve_resource};
@@ -43,6 +44,8 @@ pub(in crate::run) struct Hosts {
     names: Arc<BTreeMap<String, HostId>>,
     /// What counts until a node that died may run again, and how long.
     restarts: (RestartClock, Duration),
+    /// The node that a resource asks whose a lock is, where it does.
+    asked: AskedNode,
     hosts: Vec<(HostIndex, HostSpec, Process)>,
 }
 
@@ -70,7 +73,9 @@ impl Hosts {
             .map(|(host, index)| (index, spec(scenario, host), process(scenario, cast, kind, index)))
             .collect();
         let restarts = (scenario.nodes.restart_clock, scenario.nodes.restart_after);
-        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), restarts, hosts }
+        let node = cast.nodes().next().map(|node| cast.world_id(node));
+        let asked = AskedNode { node, keys: scenario.lock.names.clone().into() };
+        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), restarts, asked, hosts }
     }
 
     /// Lets nodes run every script in Lua.
@@ -182,8 +187,11 @@ impl Hosts {
     }
 
     fn resource(&self, setup: &ResourceSetup, recorder: Recorder) -> Boot {
-        let (cast, store) = (self.cast.clone(), Store::new(setup));
-        Rc::new(move |host| Box::pin(serve_resource(host, cast.clone(), store.clone(), recorder.clone())))
+        let (cast, store, asked) = (self.cast.clone(), Store::new(setup), self.asked.clone());
+        Rc::new(move |host| {
+            let (cast, store, asked) = (cast.clone(), store.clone(), asked.clone());
+            Box::pin(serve_resource(host, cast, store, asked, recorder.clone()))
+        })
     }
 
     fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder, fired: Fired) -> Boot {
@@ -309,16 +317,19 @@ fn program(
     let plan = scenario.clients.iter().find(|client| client.host == host);
     let plan = plan.expect("every client has a program, which was checked").clone();
     let nodes = node_names(scenario, &kind);
+    let resources = scenario.hosts.iter().filter(|host| host.role == Role::Resource);
     Program {
         client,
         name: scenario.hosts[host.0].name.clone(),
         plan,
         lock: scenario.lock.clone(),
         objects: scenario.resource.objects.clone(),
+        rules: scenario.resource.rules,
         waits: kind.descriptor().facts(&scenario.lock.switches).waits,
         kind,
         nodes,
-        resource: scenario.hosts[scenario.resource.host.0].name.clone(),
+        resources: resources.map(|host| host.name.clone()).collect(),
+        replicas: scenario.resource.replicas,
         in_session: scenario.resource.in_session,
         is_thread: scenario.process_of(host).is_some(),
     }

@@ -12,7 +12,7 @@ use crate::keyword_effects::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 29] = [
+    let files: [fn() -> Vec<Row>; 30] = [
         crate::keyword_effects::clients::rows,
         crate::keyword_effects::clocks::rows,
         crate::keyword_effects::data::rows,
@@ -32,6 +32,7 @@ fn rows() -> Vec<Row> {
         crate::keyword_effects::replicas::rows,
         crate::keyword_effects::requests::rows,
         crate::keyword_effects::resource::rows,
+        crate::keyword_effects::resource_replicas::rows,
         crate::keyword_effects::roles::rows,
         crate::keyword_effects::sentinels::rows,
         crate::keyword_effects::service::rows,

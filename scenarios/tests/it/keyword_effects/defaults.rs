@@ -15,6 +15,13 @@ const SINGLE: &str = r#"
     clients = [{ name = "c1", program = ["acquire", "release"] }]
     faults = [{ kind = "power-loss", host = "A", at = "1s" }, { kind = "evict", host = "A", at = "1s" }]
 "#;
+const COPIES: &str = r#"
+    claim = "data on three replicas"
+    lock = { algorithm = "single", ttl = "10s", fencing = true }
+    nodes = { names = ["A"] }
+    resource = { replicas = 3 }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 const REPLICATED: &str = r#"
     claim = "a lock on a master"
     lock = { algorithm = "replicated", ttl = "10s", wait_replicas = 1 }
@@ -254,6 +261,14 @@ const DEFAULTS: &[Absent] = &[
     ("clocks.drift", SINGLE, "clocks.c1.drift", "0/1"),
     ("resource.object", SINGLE, "resource.object", "stock"),
     ("resource.fencing", SINGLE, "resource.fencing", "off"),
+    ("resource.numbers", SINGLE, "resource.numbers", "lock"),
+    ("resource.no_answer", SINGLE, "resource.no_answer", "refuse"),
+    ("resource.forgets", SINGLE, "resource.forgets", "false"),
+    ("resource.replicas", SINGLE, "resource.replicas", "1"),
+    ("resource.write_quorum", COPIES, "resource.write_quorum", "2"),
+    ("resource.read_quorum", COPIES, "resource.read_quorum", "2"),
+    ("resource.prepare_quorum", COPIES, "resource.prepare_quorum", "2"),
+    ("resource.read_repair", COPIES, "resource.read_repair", "false"),
     ("resource.fence_reads", SINGLE, "resource.fence_reads", "false"),
     ("resource.version_check", SINGLE, "resource.version_check", "false"),
     ("clients.rounds", SINGLE, "clients.0.rounds", "1"),

@@ -42,6 +42,7 @@ mod renewal;
 mod replicas;
 mod requests;
 mod resource;
+mod resource_replicas;
 mod roles;
 mod row;
 mod seen;

@@ -1,9 +1,9 @@
-//! A naive database: a list of sessions, and one list of all who have a lock or want it, in the order in which
-//! they asked. The first who asked for a lock has it.
+//! A naive database: a list of sessions, and one list of all who have a lock or want it, in the order in
+//! which they asked. The first who asked for a lock has it.
 //!
-//! Not modelled: a request of a session that waits or was ended, a session that asks for its own lock, a row that
-//! is locked outside of a transaction or given back as an advisory lock, and one name for a row and an advisory
-//! lock.
+//! Not modelled: a request of a session that waits or was ended, a session that asks for its own lock, a row
+//! that is locked outside of a transaction or given back as an advisory lock, and one name for a row and an
+//! advisory lock.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -264,7 +264,7 @@ fn limit() -> impl Strategy<Value = Option<Duration>> {
 }
 
 proptest! {
-    #![proptest_config(cases(400))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn a_database_says_what_a_naive_model_says(

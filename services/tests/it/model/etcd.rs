@@ -263,7 +263,7 @@ fn requests() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
-    #![proptest_config(cases(400))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn etcd_says_what_a_naive_model_says(steps in sequences(90, Just(None), requests())) {

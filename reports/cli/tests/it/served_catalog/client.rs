@@ -68,6 +68,8 @@ impl Client {
                 Step::Work(law) => self.machine.sleep(length(&law)).await,
                 Step::Read(object) => self.read(&mut held, self.object(object.0)).await,
                 Step::Write(object) => self.write(&held, self.object(object.0)).await,
+                // Its resource guards nothing.
+                Step::Prepare(_) => {}
                 Step::Check(_) => stopped = !self.check(&held).await,
                 Step::Extend(_) => stopped = !self.extend(&mut held).await,
                 Step::Release(_) => self.release(held.take()).await,

@@ -290,9 +290,8 @@ fn droppable(program: &[Step], scenario: &Scenario) -> Vec<Vec<usize>> {
 /// Whether a step is about a lock, or what that protects.
 fn is_about(step: &Step, lock: LockId, scenario: &Scenario) -> bool {
     match step {
-        Step::Acquire(of) | Step::Try(of, _) | Step::Check(of) | Step::Extend(of) | Step::Release(of) => {
-            *of == lock
-        }
+        Step::Acquire(of) | Step::Try(of, _) | Step::Check(of) | Step::Prepare(of) => *of == lock,
+        Step::Extend(of) | Step::Release(of) => *of == lock,
         Step::Read(object) | Step::Write(object) => {
             scenario.resource.objects.get(object.0 as usize).is_some_and(|object| object.lock == lock)
         }
@@ -341,6 +340,7 @@ fn remove_lock(scenario: &Scenario, gone: LockId) -> Scenario {
             Step::Acquire(lock)
             | Step::Try(lock, _)
             | Step::Check(lock)
+            | Step::Prepare(lock)
             | Step::Extend(lock)
             | Step::Release(lock) => {
                 moved(lock);
