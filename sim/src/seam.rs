@@ -47,6 +47,9 @@ pub trait WorldLike: Sized + 'static {
         None
     }
 
+    /// Why its connections cannot be given up after a time of one's own, if they cannot.
+    const LACKS_USER_TIMEOUT: Option<&'static str> = None;
+
     /// Adds a host. `boot` makes its process.
     fn add_host<F>(&mut self, spec: HostSpec, boot: impl Fn(Host) -> F + 'static) -> HostId
     where

@@ -44,10 +44,10 @@ struct EtcdctlConfig(Config);
 /// The switches of python-etcd3, in which nobody waits in line.
 struct Etcd3Config(Config);
 
-fn choose_check(form: &mut Form<'_>) -> bool {
+fn choose_check(form: &mut Form<'_>, default: bool) -> bool {
     form.flag(
         "checks_key",
-        true,
+        default,
         "look, after a wait, if the own key is still there; releases before 3.5 do not",
     )
 }
@@ -63,7 +63,7 @@ fn choose_fencing(form: &mut Form<'_>) -> bool {
 impl LockConfig for MutexConfig {
     fn read(form: &mut Form<'_>) -> Self {
         let (checks_key, heeds_loss, fencing) =
-            (choose_check(form), choose_heeds(form), choose_fencing(form));
+            (choose_check(form, true), choose_heeds(form), choose_fencing(form));
         Self(Config { checks_key, heeds_loss, fencing })
     }
 
@@ -78,7 +78,7 @@ impl LockConfig for MutexConfig {
 
 impl LockConfig for EtcdctlConfig {
     fn read(form: &mut Form<'_>) -> Self {
-        let (checks_key, fencing) = (choose_check(form), choose_fencing(form));
+        let (checks_key, fencing) = (choose_check(form, false), choose_fencing(form));
         Self(Config { checks_key, heeds_loss: false, fencing })
     }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use doublehold_services::ServiceKind;
 use doublehold_services::zookeeper::{Answer, Request};
 
-use crate::config::{Choice, Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Choice, Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token, Watch};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
@@ -72,23 +72,6 @@ impl LockConfig for Config {
             readmits: false,
         }
     }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        unfit_session(ttl)
-    }
-}
-
-/// Why no session can have this timeout. ZooKeeper would silently take another: two ticks at least, twenty at most.
-fn unfit_session(ttl: Duration) -> Option<Unfit> {
-    let tick = doublehold_services::zookeeper::TICK;
-    let (least, most) = (tick * 2, tick * 20);
-    (ttl < least || ttl > most).then(|| Unfit {
-        cause: format!(
-            "a session's timeout of {ttl:?} is not to be had: ZooKeeper, which looks at its sessions every {tick:?}, \
-             gives no less than {least:?} and no more than {most:?}"
-        ),
-        hint: format!("use a `ttl` from {least:?} to {most:?}"),
-    })
 }
 
 impl<E: Env> LockKind<E> for ZooKeeperKind {
@@ -167,8 +150,15 @@ impl<E: Env> ZooKeeperLock<E> {
         let deadline = self.env.monotonic().await.saturating_add(limit);
         let client = self.client(ttl);
         let token = Token::draw(&self.env);
-        let mut line =
-            Line { env: &self.env, client: &client, resource, token: &token, deadline, place: None };
+        let mut line = Line {
+            env: &self.env,
+            client: &client,
+            resource,
+            token: &token,
+            deadline,
+            place: None,
+            has_asked: false,
+        };
         match line.stand(waits).await {
             Ok(Some(place)) => {
                 let watch = Watch::new(None);
@@ -227,6 +217,8 @@ struct Line<'a, E: Env> {
     token: &'a Token,
     deadline: MonotonicTime,
     place: Option<Place>,
+    /// Whether it has asked for a node before.
+    has_asked: bool,
 }
 
 impl<E: Env> Line<'_, E> {
@@ -251,9 +243,17 @@ impl<E: Env> Line<'_, E> {
 
     /// Takes a place in the line, unless it has one, and returns the node right before it.
     async fn look(&mut self) -> Result<Option<String>, LinkEnded> {
-        // A lost answer may have left a node: its name says whose it is.
         let name = format!("{}-lock-", self.token);
-        let children = Request::Children { path: format!("/{}", self.resource), watch: false };
+        let children = || Request::Children { path: format!("/{}", self.resource), watch: false };
+        if self.place.is_none() && std::mem::replace(&mut self.has_asked, true) {
+            // The answer to the first request may be lost, and its node in line.
+            if let Answer::Children(names) = self.client.ask(children()).await?
+                && let Some(own) = names.into_iter().find(|child| child.starts_with(&name))
+            {
+                // Its number is not known: a new node has one.
+                self.client.ask(Request::Delete { path: format!("/{}/{own}", self.resource) }).await?;
+            }
+        }
         if self.place.is_none() {
             let create = Request::Create {
                 path: format!("/{}/{name}", self.resource),
@@ -265,7 +265,7 @@ impl<E: Env> Line<'_, E> {
                 self.place = Some(Place { path, zxid });
             }
         }
-        let Answer::Children(mut names) = self.client.ask(children).await? else { return Err(LinkEnded) };
+        let Answer::Children(mut names) = self.client.ask(children()).await? else { return Err(LinkEnded) };
         names.sort_by(|one, other| sequence(one).cmp(sequence(other)));
         match names.iter().position(|child| child.starts_with(&name)) {
             Some(0) => Ok(None),

@@ -271,7 +271,12 @@ impl<E: Env> ZooKeeperClient<E> {
                     is_back
                 };
                 if is_back {
-                    self.env.notice_recovery("CONNECTED").await;
+                    self.env
+                        .notice_recovery(match self.library {
+                            SessionClient::Kazoo => "CONNECTED",
+                            SessionClient::Curator => "RECONNECTED",
+                        })
+                        .await;
                 }
                 Some(link)
             }

@@ -130,6 +130,14 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
 /// Disks, data, roles and how long a command takes are Redis nodes' affairs.
 fn refuse_other_roles(field: &Field<'_>, word: &str, setting: &Setting<'_>) -> Result<()> {
     let hosts = setting.hosts.get_many(field)?;
+    if let (Some(service), Some(host)) = (setting.lock.descriptor.service, hosts.first()) {
+        let (name, service) = (setting.hosts.name(*host), service.as_str());
+        let cause = format!(
+            "`{}`: {name} is {service}, whose group is taken as correct: no `{word}` strikes inside it",
+            field.path
+        );
+        return Err(field.problem(cause, "stop, cut off or crash the host, or let its clients be struck"));
+    }
     match hosts.into_iter().find(|&host| setting.hosts.role(host) != Role::Node) {
         None => Ok(()),
         Some(host) => {

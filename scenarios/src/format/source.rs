@@ -287,8 +287,8 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         &source.locks,
         source.in_plan,
     )?;
-    let nodes = nodes::read_nodes(&root, &hosts, &lock)?;
     let service = service::read_service(&root, &hosts, &lock)?;
+    let nodes = nodes::read_nodes(&root, &hosts, &lock)?;
     let sentinels = sentinels::read_sentinels(&root, &hosts, &lock, nodes.master)?;
     let resource = resource::read_resource(&root, &hosts, &lock)?;
     let limits = limits(&root)?;

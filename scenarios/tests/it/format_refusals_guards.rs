@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_history::{EventKind, LockId, ObjectId};
-use doublehold_lockimpl::{Descriptor, Nodes, descriptors};
+use doublehold_lockimpl::{Descriptor, Nodes, ServiceKind, descriptors};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::{Scenario, Step};
 use doublehold_scenarios::{Engine, SimEngine};
@@ -90,6 +90,10 @@ fn two_grants(lock: &Descriptor, resource: &str) -> Result<Scenario, String> {
         Nodes::Replicated => "names = [\"M\", \"R1\"], master = \"M\"",
         Nodes::Independent => "names = [\"A\", \"B\", \"C\"]",
     };
+    // A database's table has no other guard than the session.
+    let elsewhere = matches!(lock.service, Some(ServiceKind::Database));
+    let resource =
+        if elsewhere { format!("writes = \"elsewhere\", {resource}") } else { resource.to_owned() };
     let text = format!(
         "claim = \"two grants\"\nlock = {{ algorithm = \"{}\", ttl = \"10s\" }}\nnodes = {{ {nodes} }}\n\
          resource = {{ {resource} }}\n\

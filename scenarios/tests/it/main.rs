@@ -32,6 +32,7 @@ mod programs;
 mod reentrant;
 mod runner;
 mod sentinels;
+mod services;
 mod several;
 mod steps;
 mod subject;

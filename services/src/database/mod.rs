@@ -17,7 +17,7 @@
 
 mod messages;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub struct Database {
     rules: DatabaseRules,
     table: Box<dyn Table>,
     sessions: BTreeMap<Connection, Session>,
+    /// The connections whose session the database has ended, and that are not closed yet.
+    ended: BTreeSet<Connection>,
     locks: BTreeMap<String, Lock>,
 }
 
@@ -79,7 +81,7 @@ struct Waiting {
 impl Database {
     /// A database around a table.
     pub fn new(rules: DatabaseRules, table: Box<dyn Table>) -> Database {
-        Database { rules, table, sessions: BTreeMap::new(), locks: BTreeMap::new() }
+        Database { rules, table, sessions: BTreeMap::new(), ended: BTreeSet::new(), locks: BTreeMap::new() }
     }
 
     /// Returns the locks that sessions hold, each with its session.
@@ -101,6 +103,9 @@ impl Database {
             self.locks.insert(name, Lock { owner: session, token, mode, waiting: VecDeque::new() });
             return Some(Answer::Locked);
         };
+        if lock.owner == waiting.session {
+            return Some(Answer::Locked);
+        }
         if !waits {
             return Some(Answer::Taken);
         }
@@ -252,12 +257,16 @@ impl Service for Database {
         now: Duration,
         out: &mut Outbox<Answer>,
     ) {
+        if self.ended.contains(&from) {
+            return; // what the client has sent before it knew comes to nothing
+        }
         let session = Session { in_transaction: false, idle_since: None, uncommitted: Vec::new() };
         self.sessions.entry(from).or_insert(session).idle_since = Some(now);
         self.execute(from, number, request, now, out);
     }
 
     fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Outbox<Answer>) {
+        self.ended.remove(&connection);
         self.end_session(connection, "SESSION ENDED", now, out);
     }
 
@@ -271,6 +280,7 @@ impl Service for Database {
                 if in_transaction { DatabaseError::IdleInTransaction } else { DatabaseError::IdleSession };
             out.answer(session, EVENT, Answer::Ended(why));
             out.close(session);
+            self.ended.insert(session);
             self.end_session(session, "EXPIRED", now, out);
         }
     }
@@ -289,6 +299,7 @@ impl Service for Database {
 
     fn restart(&mut self, _: Duration, out: &mut Outbox<Answer>) {
         self.sessions.clear();
+        self.ended.clear();
         for (name, lock) in std::mem::take(&mut self.locks) {
             out.changes.push(change(&name, Some(lock.token), None, "RESTART"));
         }

@@ -85,7 +85,12 @@ impl Etcd {
         if ops.iter().any(gone) {
             return Answer::Refused(EtcdError::LeaseNotFound);
         }
-        if ops.iter().any(|op| matches!(op, Op::Put { .. } | Op::Delete { .. })) {
+        let changes = |op: &Op| match op {
+            Op::Put { .. } => true,
+            Op::Delete { key } => self.keys.contains_key(key),
+            _ => false,
+        };
+        if ops.iter().any(changes) {
             self.revision += 1;
         }
         let results = ops.into_iter().map(|op| self.apply(op)).collect();
@@ -120,7 +125,10 @@ impl Etcd {
         })
     }
 
-    fn revoke(&mut self, lease: LeaseId) -> bool {
+    fn revoke(&mut self, lease: LeaseId, out: &mut Outbox<Answer>) -> bool {
+        for (_, to, number) in self.waiting.extract_if(.., |(waits_for, ..)| *waits_for == lease) {
+            out.answer(to, number, Answer::Alive { ttl: Duration::ZERO });
+        }
         let known = self.leases.remove(&lease).is_some();
         let of = self.keys.iter().filter(|(_, value)| value.lease == Some(lease));
         let keys: Vec<String> = of.map(|(key, _)| key.clone()).collect();
@@ -197,7 +205,7 @@ impl Service for Etcd {
                 Some(answer) => answer,
                 None => return self.waiting.push((lease, from, number)),
             },
-            Request::Revoke { lease } if self.revoke(lease) => Answer::Revoked,
+            Request::Revoke { lease } if self.revoke(lease, out) => Answer::Revoked,
             Request::Revoke { .. } => Answer::Refused(EtcdError::LeaseNotFound),
             Request::Transaction { key, created, then, otherwise } => {
                 self.transact(&key, created, then, otherwise)
@@ -220,10 +228,7 @@ impl Service for Etcd {
         let over = |(id, lease): (&LeaseId, &Lease)| (look_after(lease.expires) <= now).then_some(*id);
         let over: Vec<LeaseId> = self.leases.iter().filter_map(over).collect();
         for id in over {
-            self.revoke(id);
-            for (_, to, number) in self.waiting.extract_if(.., |(lease, ..)| *lease == id) {
-                out.answer(to, number, Answer::Alive { ttl: Duration::ZERO });
-            }
+            self.revoke(id, out);
         }
         self.settle("EXPIRED", out);
     }

@@ -102,6 +102,7 @@ impl ZooKeeper {
         session: Option<SessionId>,
         timeout: Duration,
         now: Duration,
+        out: &mut Outbox<Answer>,
     ) -> Answer {
         let id = match session {
             None => {
@@ -116,9 +117,11 @@ impl ZooKeeper {
         };
         let session = self.sessions.get_mut(&id).expect("it was looked up or made");
         session.expires = self.rules.expiry(now, session.timeout);
-        if let Some(before) = session.connection.replace(from) {
+        if let Some(before) = session.connection.replace(from).filter(|before| *before != from) {
+            // The client has another connection: this one is of no use to it.
             self.connections.remove(&before);
             self.tree.forget_watches(before);
+            out.close(before);
         }
         self.connections.insert(from, id);
         Answer::Connected { session: id, timeout: session.timeout }
@@ -142,18 +145,14 @@ impl ZooKeeper {
         }
     }
 
-    /// Ends a session. Its nodes go with it, or later.
-    fn expire(&mut self, id: SessionId, now: Duration, out: &mut Outbox<Answer>) {
-        let Some(session) = self.sessions.remove(&id) else { return };
-        if let Some(connection) = session.connection {
-            self.connections.remove(&connection);
-            self.tree.forget_watches(connection);
-            out.close(connection);
-        }
-        if self.rules.lock_delay.is_zero() {
-            self.tree.delete_of(id);
-        } else {
-            self.delayed.push((now + self.rules.lock_delay, id));
+    /// Ends sessions, and lets nobody hear anything on their connections any more.
+    fn expire(&mut self, over: &[SessionId], out: &mut Outbox<Answer>) {
+        for session in over.iter().filter_map(|id| self.sessions.remove(id)) {
+            if let Some(connection) = session.connection {
+                self.connections.remove(&connection);
+                self.tree.forget_watches(connection);
+                out.close(connection);
+            }
         }
     }
 
@@ -185,7 +184,7 @@ impl Service for ZooKeeper {
     ) {
         let word = request.word();
         if let Request::Connect { session, timeout } = request {
-            let answer = self.connect(from, session, timeout, now);
+            let answer = self.connect(from, session, timeout, now, out);
             let is_over = answer == Answer::Expired;
             out.answer(from, number, answer);
             if is_over {
@@ -220,7 +219,12 @@ impl Service for ZooKeeper {
     fn advance(&mut self, now: Duration, out: &mut Outbox<Answer>) {
         let over = |(id, session): (&SessionId, &Session)| (session.expires <= now).then_some(*id);
         let over: Vec<SessionId> = self.sessions.iter().filter_map(over).collect();
-        over.into_iter().for_each(|id| self.expire(id, now, out));
+        self.expire(&over, out);
+        if self.rules.lock_delay.is_zero() {
+            over.into_iter().for_each(|id| self.tree.delete_of(id));
+        } else {
+            self.delayed.extend(over.into_iter().map(|id| (now + self.rules.lock_delay, id)));
+        }
         let due = |(at, id): &(Duration, SessionId)| (*at <= now).then_some(*id);
         let due: Vec<SessionId> = self.delayed.iter().filter_map(due).collect();
         self.delayed.retain(|(at, _)| *at > now);

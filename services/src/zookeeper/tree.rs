@@ -151,7 +151,8 @@ impl Tree {
     /// A node came or went.
     fn note_change(&mut self, path: &str) {
         let parent = parent(path);
-        for watched in [(WatchKind::Node, path.to_owned()), (WatchKind::Children, parent.to_owned())] {
+        let node = [WatchKind::Node, WatchKind::Children].map(|kind| (kind, path.to_owned()));
+        for watched in node.into_iter().chain([(WatchKind::Children, parent.to_owned())]) {
             let watchers = self.watches.remove(&watched).unwrap_or_default();
             self.fired.extend(watchers.into_iter().map(|to| (to, watched.0, watched.1.clone())));
         }

@@ -229,7 +229,24 @@ fn the_number_of_a_lease_is_not_used_again_after_a_restart() {
 }
 
 #[test]
-#[ignore = "a finding: such a keep-alive is never answered, not even when its lease would have ended"]
+fn a_keep_alive_that_waits_is_not_answered_on_a_connection_that_is_gone() {
+    for is_gone in [false, true] {
+        let mut etcd = Carrier::new(Etcd::default());
+        etcd.wait_until(ms(100));
+        let lease = grant(&mut etcd, ms(2000));
+        etcd.wait_until(ms(2200));
+        assert_eq!(etcd.ask(B, keep_alive(lease)), None);
+        if is_gone {
+            etcd.disconnect(B);
+        }
+        etcd.wait_until(ms(60_000));
+        let answers: Vec<_> = etcd.said.iter().filter(|(_, to, _)| *to == B).cloned().collect();
+        let expected = if is_gone { vec![] } else { vec![(ms(2500), B, Outgoing::Say(2, OVER))] };
+        assert_eq!(answers, expected);
+    }
+}
+
+#[test]
 fn a_keep_alive_that_waits_is_answered_when_its_lease_is_revoked() {
     let mut etcd = Carrier::new(Etcd::default());
     etcd.wait_until(ms(100));

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use doublehold_services::database::DatabaseRules;
 use doublehold_sim::{PlannedFault, WorldLike};
 
 use super::world::link;
@@ -14,6 +15,7 @@ use crate::model::cast::Cast;
 use crate::model::fault::{Effect, Fault, Slot};
 use crate::model::host::{HostIndex, Names};
 use crate::model::scenario::{LinkSetup, Scenario};
+use crate::model::service::ServiceSetup;
 use crate::model::when::When;
 
 /// Something in a scenario that an engine cannot express.
@@ -56,6 +58,9 @@ pub(in crate::run) fn find_limits<W: WorldLike>(
             Some(format!("from {from} to {to}")),
             link_limit::<W>(quality),
         );
+    }
+    if let Some(ServiceSetup::Database(DatabaseRules { keepalive: Some(_), .. })) = scenario.service {
+        tell("service.keepalive_idle".to_owned(), None, W::LACKS_USER_TIMEOUT);
     }
     for ((number, fault), planned) in scenario.faults.iter().enumerate().zip(faults) {
         let why = planned.faults.iter().find_map(W::cannot_do);

@@ -12,7 +12,7 @@ use crate::keyword_effects::waiting::LIST;
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 30] = [
+    let files: [fn() -> Vec<Row>; 31] = [
         crate::keyword_effects::clients::rows,
         crate::keyword_effects::clocks::rows,
         crate::keyword_effects::data::rows,
@@ -36,6 +36,7 @@ fn rows() -> Vec<Row> {
         crate::keyword_effects::roles::rows,
         crate::keyword_effects::sentinels::rows,
         crate::keyword_effects::service::rows,
+        crate::keyword_effects::services::rows,
         crate::keyword_effects::skews::rows,
         crate::keyword_effects::stops::rows,
         crate::keyword_effects::supervised::rows,
@@ -67,6 +68,7 @@ fn words() -> impl Iterator<Item = &'static str> {
     crate::keyword_effects::texts::WORDS
         .iter()
         .chain(crate::keyword_effects::weather::WORDS)
+        .chain(crate::keyword_effects::services::WORDS)
         .map(|(word, _)| *word)
 }
 
@@ -101,8 +103,9 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
     );
     let commands = ("nodes.command_time", "{ M = '1ms' }");
     let sentinels = ("sentinels", "{}");
+    let service = ("service", "{}");
     let priorities = ("nodes.replica_priority", "{ M = 1 }");
-    let mut sets = vec![links, fault, law, weather, commands, sentinels, priorities];
+    let mut sets = vec![links, fault, law, weather, commands, sentinels, service, priorities];
     let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
     sets.push((&key, "1"));
     let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
@@ -147,6 +150,7 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("nodes.command_time", "nodes.command_time"),
         ("nodes.replica_priority", "nodes.replica_priority"),
         ("sentinels", "sentinels"),
+        ("service", "service"),
         ("network", "network"),
         ("network.links", "network.links.0"),
         ("law", "network.delay"),

@@ -148,6 +148,26 @@ const GETSET: &str = r#"
     clients = [{ name = "c1", program = ["acquire", "release"] }]
 "#;
 
+const SESSION: &str = r#"
+    claim = "a session of ZooKeeper"
+    lock = { algorithm = "kazoo", ttl = "10s" }
+    nodes = { names = ["zk"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+const LEASE: &str = r#"
+    claim = "a lease of etcd"
+    lock = { algorithm = "etcd-mutex", ttl = "10s" }
+    nodes = { names = ["etcd"] }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+const LOCKED_ROW: &str = r#"
+    claim = "a session of a database"
+    lock = { algorithm = "row-lock", ttl = "10s" }
+    nodes = { names = ["db"] }
+    service = { keepalive_idle = "2h" }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
+
 /// Every key that has a default.
 const DEFAULTS: &[Absent] = &[
     ("lock.name", SINGLE, "lock.name", "stock"),
@@ -252,6 +272,16 @@ const DEFAULTS: &[Absent] = &[
     ("sentinels.knowledge", WATCHED, "sentinels.knowledge", "all"),
     ("nodes.notify_keyspace_events", SINGLE, "nodes.notify_keyspace_events", ""),
     ("nodes.scripts", SINGLE, "nodes.scripts", "unknown"),
+    ("lock.heeds", SESSION, "lock.heeds", "nothing"),
+    ("lock.release_says", SESSION, "lock.release_says", "done"),
+    ("lock.checks_key", LEASE, "lock.checks_key", "true"),
+    ("lock.heeds_loss", LEASE, "lock.heeds_loss", "false"),
+    ("service.kind", SESSION, "service.kind", "zookeeper"),
+    ("service.tick", SESSION, "service.tick", "2s"),
+    ("service.lock_delay", SESSION, "service.lock_delay", "0s"),
+    ("service.keepalive_interval", LOCKED_ROW, "service.keepalive_interval", "75s"),
+    ("service.keepalive_count", LOCKED_ROW, "service.keepalive_count", "9"),
+    ("resource.writes", LOCKED_ROW, "resource.writes", "in-session"),
     ("network.delay", SINGLE, "network.delay", "1ms..5ms"),
     ("network.loss", SINGLE, "network.loss", "0/1"),
     ("network.links", SINGLE, "network.links", "[]"),
@@ -320,6 +350,10 @@ const WITHOUT: &[&str] = &[
     "faults",
     "sentinels",
     "sentinels.discovery",
+    "service",
+    "service.idle_in_transaction_timeout",
+    "service.idle_session_timeout",
+    "service.keepalive_idle",
     "weather",
     "limits",
     "variants",

@@ -10,6 +10,7 @@
 //! | `lock`, `timing`, `waiting`, `renewal`, `redlock`, `replicas`, `drivers` | `[lock]` |
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `sentinels` | `[sentinels]` |
+//! | `services` | `[service]`, and the locks on other services than Redis |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
 //! | `stops`, `disks`, `data` | `[[faults]]` of hosts, disks, data |
@@ -48,6 +49,7 @@ mod row;
 mod seen;
 mod sentinels;
 mod service;
+mod services;
 mod skews;
 mod stops;
 mod supervised;

@@ -15,4 +15,7 @@ pub(crate) const REFUSED: &[&str] = &[
     "faults.loss",
     "faults.kind=duplicate",
     "faults.duplicate",
+    "service.keepalive_idle",
+    "service.keepalive_interval",
+    "service.keepalive_count",
 ];

@@ -78,6 +78,9 @@ impl WorldLike for TurmoilWorld {
         }
     }
 
+    const LACKS_USER_TIMEOUT: Option<&'static str> =
+        Some("this engine gives no connection up because a probe stays unanswered");
+
     fn cannot_link(link: &LinkSpec) -> Option<&'static str> {
         (link.loss != Probability::NEVER).then_some(NO_LOSS)
     }

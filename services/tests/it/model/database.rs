@@ -264,7 +264,7 @@ fn limit() -> impl Strategy<Value = Option<Duration>> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(250))]
 
     #[test]
     fn a_database_says_what_a_naive_model_says(

@@ -89,7 +89,7 @@ pub(crate) fn sequences<R: Clone + Debug + 'static>(
         40 => (0..8_usize, requests).prop_map(|(pick, request)| Step::Send(pick, request)),
         3 => (0..8_usize).prop_map(Step::Disconnect),
         12 => (1..12_u32).prop_map(Step::Wait),
-        2 => (1..12_u32).prop_map(Step::Pause),
+        4 => (1..12_u32).prop_map(Step::Pause),
         1 => any::<bool>().prop_map(|anew| Step::Restart { anew }),
     ];
     prop::collection::vec(step, 1..length)
