@@ -1,5 +1,6 @@
 //! What every service is: a state machine that takes requests, ends what has had its time, and sends answers.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -52,9 +53,9 @@ pub trait Service: Send + 'static {
     const KIND: ServiceKind;
 
     /// What clients ask.
-    type Request: Serialize + DeserializeOwned + Send;
+    type Request: Serialize + DeserializeOwned + Display + Send;
     /// What the service says, in answer or unasked.
-    type Answer: Serialize + DeserializeOwned + Send;
+    type Answer: Serialize + DeserializeOwned + Display + Send;
 
     /// The word for a request, in capitals: faults can wait for it.
     fn word(request: &Self::Request) -> &'static str;

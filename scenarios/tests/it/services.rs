@@ -7,6 +7,8 @@
 mod measured;
 mod refusals;
 
+use std::collections::BTreeMap;
+
 use doublehold_history::EventKind;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
@@ -112,8 +114,10 @@ fn fencing_numbers_grow_from_owner_to_owner_also_over_restarts_of_the_service() 
                     _ => None,
                 })
             };
-            // In the order in which the service gave the lock away: who is stopped may hear of it long after.
-            let mut owners: Vec<_> = report.keys.iter().map(|span| (span.from, span.grant)).collect();
+            // In the order in which the service gave the lock away: who is stopped may hear of it long after. A call
+            // that was in line twice has the number of its last place.
+            let last: BTreeMap<_, _> = report.keys.iter().map(|span| (span.grant, span.from)).collect();
+            let mut owners: Vec<_> = last.into_iter().map(|(call, from)| (from, call)).collect();
             owners.sort();
             let numbers: Vec<u64> = owners.into_iter().filter_map(|(_, call)| number(call)).collect();
             assert!(numbers.is_sorted_by(|one, next| one < next), "{lock}, seed {seed}: {numbers:?}");

@@ -1,5 +1,7 @@
 //! What clients and the database say to each other.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A client's request. A connection is a session.
@@ -57,6 +59,15 @@ impl Request {
     }
 }
 
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Lock { name, .. } | Request::Unlock { name } => write!(f, "{} {name}", self.word()),
+            _ => f.write_str(self.word()),
+        }
+    }
+}
+
 /// How a lock ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockMode {
@@ -92,6 +103,20 @@ pub enum Answer {
     Probe,
     /// The session is over.
     Ended(DatabaseError),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Done => f.write_str("done"),
+            Answer::Locked => f.write_str("locked"),
+            Answer::Taken => f.write_str("taken"),
+            Answer::Unlocked(was_its) => write!(f, "unlocked: {was_its}"),
+            Answer::Row(_) => f.write_str("row"),
+            Answer::Probe => f.write_str("TCP probe"),
+            Answer::Ended(why) => why.fmt(f),
+        }
+    }
 }
 
 /// Why the database has ended a session.

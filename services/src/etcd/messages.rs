@@ -1,5 +1,6 @@
 //! What clients and etcd say to each other.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,26 @@ impl Request {
     }
 }
 
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Grant { ttl } => write!(f, "GRANT {ttl:?}"),
+            Request::KeepAlive { lease: LeaseId(id) } | Request::Revoke { lease: LeaseId(id) } => {
+                write!(f, "{} lease {id}", self.word())
+            }
+            Request::Transaction { key, created, then, .. } if !key.is_empty() => {
+                write!(f, "TXN if {key} is of revision {created}: {}", list(then))
+            }
+            Request::Transaction { then, .. } => write!(f, "TXN {}", list(then)),
+            Request::Watch { key } => write!(f, "WATCH {key}"),
+        }
+    }
+}
+
+fn list(ops: &[Op]) -> String {
+    ops.iter().map(Op::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// One thing of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
@@ -93,6 +114,18 @@ pub enum Op {
         /// The key.
         key: String,
     },
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Put { key, .. } => write!(f, "put {key}"),
+            Op::Get { key } => write!(f, "get {key}"),
+            Op::First { prefix } => write!(f, "get the first of {prefix}"),
+            Op::LastBefore { prefix, revision } => write!(f, "get the last of {prefix} before {revision}"),
+            Op::Delete { key } => write!(f, "delete {key}"),
+        }
+    }
 }
 
 /// What a key holds.
@@ -152,6 +185,22 @@ pub enum Answer {
     },
     /// The request was refused.
     Refused(EtcdError),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Granted { lease: LeaseId(id), .. } => write!(f, "lease {id}"),
+            Answer::Alive { ttl } => write!(f, "TTL {}", ttl.as_secs()),
+            Answer::Revoked => f.write_str("revoked"),
+            Answer::Done { revision, succeeded, .. } => {
+                write!(f, "revision {revision}, {}", if *succeeded { "succeeded" } else { "failed" })
+            }
+            Answer::Watching => f.write_str("watching"),
+            Answer::KeyGone { key } => write!(f, "{key} is gone"),
+            Answer::Refused(why) => why.fmt(f),
+        }
+    }
 }
 
 /// Why a request was refused.

@@ -1,5 +1,6 @@
 //! What clients and ZooKeeper say to each other.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,23 @@ impl Request {
     }
 }
 
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Connect { session: Some(SessionId(id)), .. } => write!(f, "CONNECT session {id}"),
+            Request::Create { path, .. } | Request::Delete { path } => write!(f, "{} {path}", self.word()),
+            Request::Children { path, watch }
+            | Request::Data { path, watch }
+            | Request::Exists { path, watch } => {
+                write!(f, "{} {path}{}", self.word(), if *watch { " and watch" } else { "" })
+            }
+            Request::Connect { session: None, .. } | Request::Ping | Request::CloseSession => {
+                f.write_str(self.word())
+            }
+        }
+    }
+}
+
 /// What ZooKeeper says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
@@ -120,6 +138,24 @@ pub enum Answer {
         /// The node.
         path: String,
     },
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Connected { session: SessionId(id), .. } => write!(f, "session {id}"),
+            Answer::Expired => f.write_str("session expired"),
+            Answer::Pong => f.write_str("PONG"),
+            Answer::Created { path, zxid } => write!(f, "created {path}, zxid {zxid}"),
+            Answer::Deleted => f.write_str("deleted"),
+            Answer::Children(names) => write!(f, "children {}", names.join(" ")),
+            Answer::Data(_) => f.write_str("data"),
+            Answer::Exists(exists) => write!(f, "exists: {exists}"),
+            Answer::Closed => f.write_str("closed"),
+            Answer::Refused(why) => why.fmt(f),
+            Answer::Fired { path, .. } => write!(f, "{path} changed"),
+        }
+    }
 }
 
 /// Why a request was refused.

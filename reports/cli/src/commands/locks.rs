@@ -12,7 +12,7 @@ mod outcome;
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
+use doublehold_lockimpl::{Descriptor, Facts, Nodes, ServiceKind, Switch, Switches, Value, descriptors};
 use doublehold_render::json::pretty;
 use doublehold_render::layout::{align_left, to_ascii, widest, wrap};
 use doublehold_render::style::{Paint, Style};
@@ -150,6 +150,11 @@ fn facts(lock: &Descriptor) -> Vec<String> {
     let published = Switches::new();
     let facts = lock.facts(&published);
     let nodes = match lock.nodes {
+        Nodes::One if lock.service.is_some() => lock.service.map_or("", |service| match service {
+            ServiceKind::ZooKeeper => "ZooKeeper",
+            ServiceKind::Etcd => "etcd",
+            ServiceKind::Database => "a database, such as PostgreSQL",
+        }),
         Nodes::One => "one node, or a master that other nodes replicate",
         Nodes::Replicated => "a master and the nodes that replicate it",
         Nodes::Independent if lock.least_nodes > 1 => "two nodes or more that know nothing of each other",

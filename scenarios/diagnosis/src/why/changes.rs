@@ -192,7 +192,11 @@ fn node_counts(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
     (least..=most.min(least + NUMBERS_MAX)).map(Value::Number).collect()
 }
 
+/// The changes of Redis nodes. A service has neither a disk nor a late start of its own.
 fn nodes(scenario: &Scenario) -> Vec<Change> {
+    if scenario.service.is_some() {
+        return Vec::new();
+    }
     let persistence =
         [(Persistence::None, "none"), (Persistence::Everysec, "everysec"), (Persistence::Always, "always")];
     let others = persistence.into_iter().filter(|(other, _)| *other != scenario.nodes.persistence);
@@ -211,6 +215,9 @@ fn nodes(scenario: &Scenario) -> Vec<Change> {
 }
 
 fn resource(scenario: &Scenario) -> Vec<Change> {
+    if scenario.resource.in_session {
+        return Vec::new(); // the session is the guard
+    }
     let rules = &scenario.resource.rules;
     let checks = [
         (FencingCheck::Off, "off"),

@@ -18,6 +18,8 @@ pub(in crate::run) struct LockKeys {
     shared: BTreeSet<Vec<u8>>,
     /// Keys that are a claim whatever they hold.
     claims: BTreeSet<Vec<u8>>,
+    /// The locks are a service's, which lets nobody remove what is another's.
+    of_service: bool,
     /// Locks of which any key was changed, by whomever.
     changed: BTreeSet<LockId>,
     /// Calls whose commands changed a key of their lock.
@@ -56,6 +58,11 @@ impl LockKeys {
         self.claims.contains(key)
     }
 
+    /// The locks are those of a service.
+    pub(in crate::run) fn note_service(&mut self) {
+        self.of_service = true;
+    }
+
     /// A command changed a key of this lock: of this call, if that is known.
     pub(in crate::run) fn record_change(&mut self, lock: LockId, call: Option<CallId>) {
         self.changed.insert(lock);
@@ -74,6 +81,9 @@ impl LockKeys {
         history: &History,
         rests: impl Fn(CallId) -> bool,
     ) -> Option<EventKind> {
+        if self.of_service {
+            return None;
+        }
         history.events().iter().find_map(|event| match event.what {
             EventKind::Granted { client, grant, lock, within: None, .. }
                 if !self.was_changed_by(grant) && !rests(grant) =>

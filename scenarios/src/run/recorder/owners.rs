@@ -56,6 +56,7 @@ impl Recorder {
             at: self.now(),
             moment: record.moment(),
         };
+        record.keys.note_service();
         record.keys.record_change(lock, owner.map(|(_, call)| call));
         let change = KeyChange {
             database: 0,

@@ -8,6 +8,7 @@ use doublehold_scenarios::format::vocabulary;
 
 use crate::keyword_effects::reentrant::{FOLLOWED, MULTI, THREADS};
 use crate::keyword_effects::row::{ONE, REDLOCK, REPLICATED, Row, read};
+use crate::keyword_effects::services::CUT;
 use crate::keyword_effects::waiting::LIST;
 
 /// The rows of all files.
@@ -231,6 +232,8 @@ fn refusal_of(path: &str) -> String {
         "lock.members" | "lock.lease_from" | "lock.final_expire" => {
             Some((MULTI, ("lock.algorithm", "multi-lock")))
         }
+        "lock.heeds" | "lock.release_says" | "service.kind" => Some((CUT, ("lock.ttl", "10s"))),
+        "resource.writes" => Some((CUT, ("lock.algorithm", "row-lock"))),
         "lock.synced" => Some((FOLLOWED, ("lock.algorithm", "hash-replicated"))),
         _ => None,
     };

@@ -15,7 +15,7 @@ fn every_word_about_services_does_what_it_says() {
 }
 
 /// c1 is cut off from ZooKeeper while it holds the lock, and c2 waits.
-const CUT: &str = r#"
+pub(crate) const CUT: &str = r#"
     claim = "a holder that is cut off from ZooKeeper"
     lock = { algorithm = "kazoo", ttl = "10s" }
     nodes = { names = ["zk"] }

@@ -76,7 +76,10 @@ pub(super) fn messages(
             Event::Connecting { connection, from, to } => {
                 let with_resource = cast.member_of_world(to) == Some(Member::Resource);
                 for (sender, opener) in [(from, true), (to, false)] {
-                    let listener = Listener::new(opener, with_resource);
+                    let listener = match scenario.service {
+                        Some(service) if !with_resource => Listener::with_service(opener, service.kind()),
+                        _ => Listener::new(opener, with_resource),
+                    };
                     directions
                         .insert((connection, sender), Direction { listener, under_way: VecDeque::new() });
                 }

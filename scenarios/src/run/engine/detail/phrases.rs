@@ -5,6 +5,10 @@
 
 use std::task::Poll;
 
+use doublehold_services::database::Database;
+use doublehold_services::etcd::Etcd;
+use doublehold_services::zookeeper::ZooKeeper;
+use doublehold_services::{EVENT, FrameBuffer, Service, ServiceKind};
 use redis::Value;
 
 use super::resp3;
@@ -12,6 +16,15 @@ use super::scripts::HeardScripts;
 use crate::detail::{Phrase, PhraseKind};
 use crate::run::client::resource;
 use crate::run::lean::reply;
+
+fn words_of<S: Service>(frames: &mut FrameBuffer, asks: bool) -> Option<(u32, String)> {
+    match asks {
+        true => {
+            frames.next_frame::<S::Request>().ok()?.map(|(number, request)| (number, request.to_string()))
+        }
+        false => frames.next_frame::<S::Answer>().ok()?.map(|(number, answer)| (number, answer.to_string())),
+    }
+}
 
 /// Longer arguments are left out of the short form: tokens, digests and scripts are, names of keys mostly not.
 const SHORT: usize = 18;
@@ -38,6 +51,9 @@ enum Speech {
     Stream,
     Asks,
     Answers,
+    /// To a service other than Redis, or from one.
+    ToService(ServiceKind),
+    FromService(ServiceKind),
     /// Nothing that can be read.
     Noise,
 }
@@ -51,6 +67,12 @@ impl Listener {
             (true, true) => Speech::Asks,
             (false, true) => Speech::Answers,
         };
+        Listener { kind: Some(kind), ..Listener::default() }
+    }
+
+    /// The same, with a service.
+    pub(super) fn with_service(opener: bool, service: ServiceKind) -> Listener {
+        let kind = if opener { Speech::ToService(service) } else { Speech::FromService(service) };
         Listener { kind: Some(kind), ..Listener::default() }
     }
 
@@ -88,8 +110,29 @@ impl Listener {
                 let words = resource::answer_text(&self.take_frame(resource::ANSWER_BYTES)?);
                 Some(Some(self.phrase(PhraseKind::Reply, words.clone(), words)))
             }
+            Speech::ToService(service) => self.next_of_service(service, true),
+            Speech::FromService(service) => self.next_of_service(service, false),
             Speech::Requests | Speech::Replies | Speech::Stream => self.next_of_redis(scripts),
         }
+    }
+
+    /// A message to or from a service: its number says what it answers.
+    fn next_of_service(&mut self, service: ServiceKind, asks: bool) -> Option<Option<Phrase>> {
+        let mut frames = FrameBuffer::default();
+        frames.tail().append(&mut self.begun);
+        let read = match service {
+            ServiceKind::ZooKeeper => words_of::<ZooKeeper>(&mut frames, asks),
+            ServiceKind::Etcd => words_of::<Etcd>(&mut frames, asks),
+            ServiceKind::Database => words_of::<Database>(&mut frames, asks),
+        };
+        self.begun.append(frames.tail());
+        let (number, words) = read?;
+        let kind = match (asks, number) {
+            (true, _) => PhraseKind::Request,
+            (false, EVENT) => PhraseKind::Push,
+            (false, _) => PhraseKind::Reply,
+        };
+        Some(Some(Phrase { kind, number: number.into(), words: words.clone(), short: words, meaning: None }))
     }
 
     fn take_frame(&mut self, bytes: usize) -> Option<Vec<u8>> {
