@@ -53,7 +53,7 @@ struct Run<'a> {
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     /// Who lost a lock to another, and when its own code heard of that.
-    losses: Vec<Lost>,
+    lost_locks: Vec<Lost>,
     faults: Vec<Fault<'a>>,
     /// The steps that clients left out because they gave up.
     left_out: Vec<LeftOut<'a>>,
@@ -197,7 +197,7 @@ fn as_run<'a>(told: ShownRun<'a>, replay: &'a str) -> Run<'a> {
         violated_unstated: violated_unstated(report),
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
-        losses: losses_of(&report.history),
+        lost_locks: losses_of(&report.history),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
         left_out: left_out(report),
         why: account.clone().and_then(Account::cause),
@@ -252,7 +252,7 @@ struct Judged<'a> {
     verdicts: BTreeMap<&'static str, &'static str>,
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
-    losses: Vec<Lost>,
+    lost_locks: Vec<Lost>,
     events: usize,
     true_time_ns: u64,
 }
@@ -277,7 +277,7 @@ pub fn history(history: &History, verdicts: &Verdicts, asked: &[Predicate]) -> s
         verdicts: verdict_words(verdicts),
         evidence: evidence(verdicts, header),
         overlaps: overlaps(verdicts, header),
-        losses: losses_of(history),
+        lost_locks: losses_of(history),
         events: history.events().len(),
         true_time_ns: history.end().0,
     })

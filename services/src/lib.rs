@@ -15,6 +15,8 @@
 //! | `etcd` | leases, keep-alives, transactions, watches of a key's end |
 //! | `database` | sessions, row locks, advisory locks, transactions over a table |
 //!
+//! Decision: "A service is one host with messages of its own" (docs/decisions/locks.md).
+//!
 //! A service is pure: whoever runs it says what time it is, on the service's monotonic clock, and carries its messages.
 //! The messages are ours. They name what the real protocols name, and no real client can read them.
 
