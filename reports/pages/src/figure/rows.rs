@@ -84,7 +84,7 @@ pub(super) fn rows(view: &View, top: f64) -> Vec<Row<'_>> {
     for lane in &view.lanes.nodes {
         add(RowContent::Node(lane), lane.label.clone(), 42.0);
     }
-    for (host, name) in resource(view).into_iter().chain(struck_sentinels(view)) {
+    for (host, name) in resources(view).chain(struck_sentinels(view)) {
         add(RowContent::Other(host), name, 34.0);
     }
     for (label, faults) in links(view) {
@@ -93,12 +93,12 @@ pub(super) fn rows(view: &View, top: f64) -> Vec<Row<'_>> {
     rows
 }
 
-/// The resource, if anything reaches it or strikes it.
-fn resource(view: &View) -> Option<(HostIndex, String)> {
-    let place = view.hosts.iter().position(|host| host.role == Role::Resource)?;
-    let host = HostIndex(place);
-    let is_asked = view.messages.iter().any(|message| message.to == host);
-    (is_asked || is_struck(view, host)).then(|| (host, view.hosts[place].name.clone()))
+/// The resource, or its replicas: each if anything reaches it or strikes it.
+fn resources(view: &View) -> impl Iterator<Item = (HostIndex, String)> {
+    let hosts = view.hosts.iter().zip(0..).filter(|(host, _)| host.role == Role::Resource);
+    let named = hosts.map(|(host, place)| (HostIndex(place), host.name.clone()));
+    named
+        .filter(|(host, _)| view.messages.iter().any(|message| message.to == *host) || is_struck(view, *host))
 }
 
 fn is_struck(view: &View, host: HostIndex) -> bool {

@@ -58,6 +58,7 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops|is told that its lease is lost, and stops|stops, its lease being lost)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
         holds: claim_ended,
     },
+    Rule { says: r"^(?<who>\w+)'s library says (?<word>.+)$", holds: library_said },
     Rule {
         says: r"^(?<who>\w+) extends its lease$",
         holds: |seen, at, it| {
@@ -217,6 +218,14 @@ fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         _ => row.len() == 1,
     };
     Some(row.first() == Some(&at) && counted)
+}
+
+fn library_said(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    Some(seen.history(at).any(|what| match what {
+        EventKind::LossNotice { client, notice, .. } => *client == who && *notice == it["word"],
+        _ => false,
+    }))
 }
 
 fn deadline_passed(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
