@@ -248,8 +248,13 @@ fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
     let has_roles = nature != Nature::Role || gives_roles;
     let of_nodes = matches!(nature, Nature::Role | Nature::Data | Nature::Disk | Nature::Service);
     let mut hosts = members(names, scenario);
-    hosts.retain(|host| has_roles && (!of_nodes || is_node(host, scenario)));
+    hosts.retain(|host| has_roles && (!of_nodes || is_redis(host, scenario)));
     hosts
+}
+
+/// Whether it is a node, and no service: no fault strikes inside one of those.
+fn is_redis(name: &str, scenario: &Scenario) -> bool {
+    scenario.service.is_none() && is_node(name, scenario)
 }
 
 fn is_node(name: &str, scenario: &Scenario) -> bool {

@@ -281,7 +281,7 @@ impl Service for Database {
             out.answer(session, EVENT, Answer::Ended(why));
             out.close(session);
             self.ended.insert(session);
-            self.end_session(session, "EXPIRED", now, out);
+            self.end_session(session, "SESSION ENDED", now, out);
         }
     }
 

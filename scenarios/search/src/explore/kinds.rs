@@ -113,7 +113,12 @@ impl Kinds {
     pub fn applicable_words(scenario: &Scenario) -> Vec<&'static str> {
         // Sentinels promote by themselves.
         let promotes = scenario.nodes.master.is_some() && scenario.sentinels.is_none();
-        Kinds::words().into_iter().filter(|word| *word != "promote" || promotes).collect()
+        let of_redis = ["slow-node", "flush", "evict"];
+        let strikes = |word: &&str| match *word {
+            "promote" => promotes,
+            word => scenario.service.is_none() || !of_redis.contains(&word),
+        };
+        Kinds::words().into_iter().filter(strikes).collect()
     }
 
     /// Those with these words, whatever their order.

@@ -215,7 +215,7 @@ impl Model<Database> for Naive {
             say(out, session, EVENT, Answer::Ended(why));
             out.sent.push((session, Outgoing::Close));
             self.ended.push(session);
-            self.end(session, "EXPIRED", now, out);
+            self.end(session, "SESSION ENDED", now, out);
         }
     }
 
