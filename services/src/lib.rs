@@ -27,4 +27,4 @@ mod service;
 pub mod zookeeper;
 
 pub use frame::{BadFrame, FrameBuffer, write_frame};
-pub use service::{Connection, EVENT, Keepalive, Outbox, Outgoing, OwnerChange, Service, ServiceKind};
+pub use service::{EVENT, Keepalive, Outbox, Outgoing, OwnerChange, Service, ServiceConnection, ServiceKind};

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 /// A connection of a client, by a number that whoever runs the service gives it. None is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Connection(pub u64);
+pub struct ServiceConnection(pub u64);
 
 /// A kind of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub trait Service: Send + 'static {
     /// Executes a request. Its answer, now or later, carries the request's `number`.
     fn receive(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: Self::Request,
         now: Duration,
@@ -71,7 +71,7 @@ pub trait Service: Send + 'static {
     );
 
     /// Hears that a connection is gone.
-    fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Outbox<Self::Answer>);
+    fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Outbox<Self::Answer>);
 
     /// Ends what has had its time.
     fn advance(&mut self, now: Duration, out: &mut Outbox<Self::Answer>);
@@ -117,7 +117,7 @@ impl Keepalive {
 #[derive(Debug)]
 pub struct Outbox<A> {
     /// Messages in the order in which they leave.
-    pub sent: Vec<(Connection, Outgoing<A>)>,
+    pub sent: Vec<(ServiceConnection, Outgoing<A>)>,
     /// The locks that have another owner now.
     pub changes: Vec<OwnerChange>,
 }
@@ -151,11 +151,11 @@ impl<A> Default for Outbox<A> {
 }
 
 impl<A> Outbox<A> {
-    pub(crate) fn answer(&mut self, to: Connection, number: u32, answer: A) {
+    pub(crate) fn answer(&mut self, to: ServiceConnection, number: u32, answer: A) {
         self.sent.push((to, Outgoing::Say(number, answer)));
     }
 
-    pub(crate) fn close(&mut self, connection: Connection) {
+    pub(crate) fn close(&mut self, connection: ServiceConnection) {
         self.sent.push((connection, Outgoing::Close));
     }
 }

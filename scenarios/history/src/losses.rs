@@ -20,8 +20,8 @@ pub struct LostLock {
     pub next_client: ClientId,
     /// When that was.
     pub next_at: TrueNs,
-    /// The news of the loss, each word once, in order. The first may come before the next grant. Empty: the client never
-    /// heard of it.
+    /// The news of the loss, each word once, in order. The first may come before the next grant. Empty: the client
+    /// never heard of it.
     pub heard: Vec<Heard>,
 }
 

@@ -45,6 +45,7 @@ mod vocabulary;
 pub mod weather;
 pub(crate) mod when;
 mod write;
+mod writes;
 
 use std::time::Duration;
 

@@ -12,8 +12,8 @@ use super::lock::Chosen;
 use super::problem::Result;
 use super::replicas::{self, QUORUM_KEYS, read_replicas};
 use super::section::{Field, Section};
-use super::service;
 use super::table::{NOTHING, lock_name, put};
+use super::writes;
 use crate::model::scenario::{ClientSetup, HostIndex, ObjectSetup, ResourceSetup, Role, Scenario, Step};
 
 pub(super) const KEYS: &[&str] = &[
@@ -63,7 +63,7 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>
     let rules = rules(&resource, lock)?;
     check_asked(&resource, rules, lock, hosts)?;
     let replicas = read_replicas(&resource, rules, lock)?;
-    let in_session = service::read_writes(&resource, lock)?;
+    let in_session = writes::read_writes(&resource, lock)?;
     let host = hosts.hosts_of_role(Role::Resource).first().copied().unwrap_or(HostIndex(0));
     Ok(ResourceSetup { host, objects: objects(&resource, &lock.setup.names)?, in_session, rules, replicas })
 }
@@ -250,7 +250,7 @@ pub(super) fn write(scenario: &Scenario) -> Table {
             put(&mut table, "object", objects.collect::<Table>());
         }
     }
-    service::put_writes(&mut table, scenario);
+    writes::put_writes(&mut table, scenario);
     put(&mut table, "fencing", word_of(FENCING, rules.fencing));
     if rules.numbers != NumberSource::Lock {
         put(&mut table, "numbers", word_of(NUMBERS, rules.numbers));

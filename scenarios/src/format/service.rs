@@ -12,12 +12,12 @@ use doublehold_text::{exact_duration, file_duration, several, suggest};
 use toml::Table;
 
 use super::hosts::Hosts;
-use super::key::{Choices, Key, words_of};
+use super::key::Key;
 use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::put;
-use crate::model::scenario::{Role, Scenario};
+use crate::model::scenario::Role;
 use crate::model::service::ServiceSetup;
 
 const KEYS: &[&str] = &[
@@ -30,7 +30,6 @@ const KEYS: &[&str] = &[
     "keepalive_interval",
     "keepalive_count",
 ];
-const WRITES: Choices<bool> = &[("in-session", true), ("elsewhere", false)];
 /// Those of Linux: `tcp_keepalive_intvl` and `tcp_keepalive_probes`.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(75);
 const KEEPALIVE_COUNT: u64 = 9;
@@ -40,8 +39,7 @@ const KEEPALIVE_COUNT_MAX: u64 = 127;
 /// The keys and words of `[service]`.
 pub(super) fn vocabulary() -> Vec<Key> {
     let kinds = ServiceKind::ALL.map(ServiceKind::as_str);
-    let writes = Key::words("resource.writes", &words_of(WRITES));
-    [Key::all("service", KEYS), Key::words("service.kind", &kinds), writes].concat()
+    [Key::all("service", KEYS), Key::words("service.kind", &kinds)].concat()
 }
 
 /// Reads `[service]`, and checks it against the lock and the hosts.
@@ -172,40 +170,6 @@ fn redis_only(root: &Section<'_>, kind: ServiceKind) -> Result<()> {
             let cause = format!("`{}` is a setting of Redis, and the node is {}", field.path, kind.as_str());
             Err(field.problem(cause, "remove it; what a service can be told stands under `[service]`"))
         }
-    }
-}
-
-/// Whether clients write through the session that holds the lock: as long as nobody says otherwise, where there is one.
-pub(super) fn read_writes(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<bool> {
-    let name = lock.descriptor.name;
-    let has_session = lock.descriptor.service == Some(ServiceKind::Database);
-    let in_session = match resource.get("writes") {
-        None => has_session,
-        Some(field) => {
-            let in_session = field.choice(WRITES)?;
-            if in_session && !has_session {
-                let cause = format!("`{}`: the `{name}` lock has no session to write in", field.path);
-                return Err(field.problem(cause, "write `writes = \"elsewhere\"`, or use `row-lock`"));
-            }
-            in_session
-        }
-    };
-    let guards = ["fencing", "version_check", "replicas"];
-    let guard = guards.into_iter().find_map(|key| resource.get(key)).filter(|_| in_session);
-    match guard.filter(|field| field.text() != Ok("off") && field.flag() != Ok(false)) {
-        None => Ok(in_session),
-        Some(field) => {
-            let cause =
-                format!("`{}` guards nothing: clients write in the session that holds the lock", field.path);
-            Err(field.problem(cause, "remove it, or write `resource.writes = \"elsewhere\"`"))
-        }
-    }
-}
-
-/// Says where clients write, if there is a session to write in.
-pub(super) fn put_writes(table: &mut Table, scenario: &Scenario) {
-    if scenario.service.is_some_and(|service| service.kind() == ServiceKind::Database) {
-        put(table, "writes", if scenario.resource.in_session { "in-session" } else { "elsewhere" });
     }
 }
 

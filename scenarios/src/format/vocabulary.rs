@@ -10,7 +10,7 @@
 use super::key::Key;
 use super::source::own_vocabulary;
 use super::{
-    clients, fault, hosts, lock, network, nodes, resource, section, sentinels, service, weather, when,
+    clients, fault, hosts, lock, network, nodes, resource, section, sentinels, service, weather, when, writes,
 };
 
 /// The whole vocabulary, in alphabetical order, each key and each word once.
@@ -29,6 +29,7 @@ pub fn vocabulary() -> Vec<Key> {
         nodes::vocabulary(),
         sentinels::vocabulary(),
         service::vocabulary(),
+        writes::vocabulary(),
         resource::vocabulary(),
         network::vocabulary(),
         clients::vocabulary(),

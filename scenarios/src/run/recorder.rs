@@ -143,8 +143,7 @@ impl Recorder {
         self.lock().extends.entry(grant).or_default().push(self.now());
     }
 
-    /// A lease is about to be renewed beside its holder: that of the call that the client's task is in. Nothing is
-    /// written of a lease that was given back.
+    /// A lease is about to be renewed beside its holder: that of the task's call, unless it was given back.
     pub(crate) fn renewing(&self, client: ClientId) {
         let mut record = self.lock();
         let (now, call) = (self.now(), record.attribution.call_of(client));
@@ -263,7 +262,7 @@ impl Recorder {
         self.lock().claimants.of(client)
     }
 
-    /// Something a reader must know that no verdict says.
+    /// Notes what a reader must know that no verdict says.
     pub(crate) fn remark(&self, note: String) {
         self.lock().notes.push(note);
     }
@@ -369,8 +368,8 @@ impl Recorder {
         self.witness.keeps(record.lanes.growth());
         // What a node does by itself, or is told by its master or file, is nobody's doing.
         if sent.is_some() {
-            record
-                .record_touch(at, KeyCommand { touches, node, client, by: sender, command: change.command });
+            let command = KeyCommand { touches, node, client, by: sender, command: change.command };
+            record.record_touch(at, command);
         }
         drop(guard);
         if let Some(at) = expires_at_ms {

@@ -4,11 +4,12 @@
 //! turns the verdict, and that is tested too: otherwise one of them would be the deciding one.
 //!
 //! A scenario and its variant that expect different things are each other's contrast; the others are in `table`,
-//! `guards`, `drivers` and `sentinels`.
+//! `guards`, `drivers`, `sentinels` and `services`.
 
 mod drivers;
 mod guards;
 mod sentinels;
+mod services;
 mod table;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use doublehold_scenarios::{Engine, SimEngine, catalog};
 use drivers::DRIVERS;
 use guards::GUARDS;
 use sentinels::SENTINELS;
+use services::SERVICES;
 use table::{CONTRASTS, Contrast};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -40,7 +42,7 @@ fn is_contrast(one: &Entry, other: &Entry) -> bool {
 
 /// All that are listed.
 fn contrasts() -> impl Iterator<Item = &'static Contrast> {
-    CONTRASTS.iter().chain(GUARDS).chain(DRIVERS).chain(SENTINELS)
+    CONTRASTS.iter().chain(GUARDS).chain(DRIVERS).chain(SENTINELS).chain(SERVICES)
 }
 
 /// What an entry comes to with these changes.

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 pub use messages::{Answer, DatabaseError, LockMode, Request};
 
-use crate::service::{Connection, EVENT, Keepalive, Outbox, OwnerChange, Service, ServiceKind};
+use crate::service::{EVENT, Keepalive, Outbox, OwnerChange, Service, ServiceConnection, ServiceKind};
 
 /// The settings of the service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct DatabaseRules {
 }
 
 /// The table that sessions read and write. What a request and an answer say is not the database's business.
-pub trait Table: Send {
+pub trait DataTable: Send {
     /// Reads or writes, as the request says.
     fn execute(&mut self, request: &[u8]) -> Vec<u8>;
 }
@@ -45,10 +45,10 @@ pub trait Table: Send {
 /// The service.
 pub struct Database {
     rules: DatabaseRules,
-    table: Box<dyn Table>,
-    sessions: BTreeMap<Connection, Session>,
+    table: Box<dyn DataTable>,
+    sessions: BTreeMap<ServiceConnection, Session>,
     /// The connections whose session the database has ended, and that are not closed yet.
-    ended: BTreeSet<Connection>,
+    ended: BTreeSet<ServiceConnection>,
     locks: BTreeMap<String, Lock>,
 }
 
@@ -63,7 +63,7 @@ struct Session {
 
 #[derive(Debug)]
 struct Lock {
-    owner: Connection,
+    owner: ServiceConnection,
     /// What its owner says it is called by.
     token: Vec<u8>,
     mode: LockMode,
@@ -72,7 +72,7 @@ struct Lock {
 
 #[derive(Debug)]
 struct Waiting {
-    session: Connection,
+    session: ServiceConnection,
     number: u32,
     token: Vec<u8>,
     mode: LockMode,
@@ -80,12 +80,12 @@ struct Waiting {
 
 impl Database {
     /// A database around a table.
-    pub fn new(rules: DatabaseRules, table: Box<dyn Table>) -> Database {
+    pub fn new(rules: DatabaseRules, table: Box<dyn DataTable>) -> Database {
         Database { rules, table, sessions: BTreeMap::new(), ended: BTreeSet::new(), locks: BTreeMap::new() }
     }
 
     /// Returns the locks that sessions hold, each with its session.
-    pub fn locks(&self) -> impl Iterator<Item = (&str, Connection)> {
+    pub fn locks(&self) -> impl Iterator<Item = (&str, ServiceConnection)> {
         self.locks.iter().map(|(name, lock)| (name.as_str(), lock.owner))
     }
 
@@ -132,7 +132,7 @@ impl Database {
     /// Passes on what a session holds in a mode.
     fn release_all(
         &mut self,
-        session: Connection,
+        session: ServiceConnection,
         which: impl Fn(LockMode) -> bool,
         cause: &'static str,
         now: Duration,
@@ -146,7 +146,7 @@ impl Database {
     /// Ends a session: its transaction is rolled back, its locks go to the next in line.
     fn end_session(
         &mut self,
-        session: Connection,
+        session: ServiceConnection,
         cause: &'static str,
         now: Duration,
         out: &mut Outbox<Answer>,
@@ -158,7 +158,7 @@ impl Database {
 
     fn end_transaction(
         &mut self,
-        session: Connection,
+        session: ServiceConnection,
         word: &'static str,
         now: Duration,
         out: &mut Outbox<Answer>,
@@ -176,7 +176,7 @@ impl Database {
 
     fn execute(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: Request,
         now: Duration,
@@ -251,7 +251,7 @@ impl Service for Database {
 
     fn receive(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: Request,
         now: Duration,
@@ -265,16 +265,16 @@ impl Service for Database {
         self.execute(from, number, request, now, out);
     }
 
-    fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Outbox<Answer>) {
+    fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Outbox<Answer>) {
         self.ended.remove(&connection);
         self.end_session(connection, "SESSION ENDED", now, out);
     }
 
     fn advance(&mut self, now: Duration, out: &mut Outbox<Answer>) {
-        let idle = |(id, session): (&Connection, &Session)| {
+        let idle = |(id, session): (&ServiceConnection, &Session)| {
             self.idle_end(session).is_some_and(|end| end <= now).then_some((*id, session.in_transaction))
         };
-        let idle: Vec<(Connection, bool)> = self.sessions.iter().filter_map(idle).collect();
+        let idle: Vec<(ServiceConnection, bool)> = self.sessions.iter().filter_map(idle).collect();
         for (session, in_transaction) in idle {
             let why =
                 if in_transaction { DatabaseError::IdleInTransaction } else { DatabaseError::IdleSession };

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub use messages::{Answer, EtcdError, KeyValue, LeaseId, Op, OpResult, Request};
 
-use crate::service::{Connection, EVENT, Outbox, OwnerChange, Service, ServiceKind};
+use crate::service::{EVENT, Outbox, OwnerChange, Service, ServiceConnection, ServiceKind};
 
 /// The time between two looks for leases that are over.
 const LOOK: Duration = Duration::from_millis(500);
@@ -33,9 +33,9 @@ pub struct Etcd {
     keys: BTreeMap<String, KeyValue>,
     leases: BTreeMap<LeaseId, Lease>,
     next_lease: u64,
-    watches: BTreeSet<(String, Connection)>,
+    watches: BTreeSet<(String, ServiceConnection)>,
     /// Keep-alives of leases that are over and not yet taken away: they are answered then.
-    waiting: Vec<(LeaseId, Connection, u32)>,
+    waiting: Vec<(LeaseId, ServiceConnection, u32)>,
     /// What the owner of each lock has written.
     owners: BTreeMap<String, Vec<u8>>,
 }
@@ -143,7 +143,7 @@ impl Etcd {
 
     /// Tells those who watch of keys that are gone, and finds the locks that have another owner.
     fn settle(&mut self, cause: &'static str, out: &mut Outbox<Answer>) {
-        let gone: Vec<(String, Connection)> =
+        let gone: Vec<(String, ServiceConnection)> =
             self.watches.iter().filter(|(key, _)| !self.keys.contains_key(key)).cloned().collect();
         for watch in gone {
             self.watches.remove(&watch);
@@ -192,7 +192,7 @@ impl Service for Etcd {
 
     fn receive(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: Request,
         now: Duration,
@@ -219,7 +219,7 @@ impl Service for Etcd {
         self.settle(word, out);
     }
 
-    fn disconnect(&mut self, connection: Connection, _: Duration, _: &mut Outbox<Answer>) {
+    fn disconnect(&mut self, connection: ServiceConnection, _: Duration, _: &mut Outbox<Answer>) {
         self.watches.retain(|(_, watcher)| *watcher != connection);
         self.waiting.retain(|(_, waiting, _)| *waiting != connection);
     }

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use messages::{Answer, Request, SessionId, WatchKind, ZooKeeperError};
 use tree::Tree;
 
-use crate::service::{Connection, EVENT, Outbox, Service, ServiceKind};
+use crate::service::{EVENT, Outbox, Service, ServiceConnection, ServiceKind};
 
 /// The length of a tick where nobody sets another: that of the sample configuration.
 pub const TICK: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl ZooKeeperRules {
 pub struct ZooKeeper {
     rules: ZooKeeperRules,
     sessions: BTreeMap<SessionId, Session>,
-    connections: BTreeMap<Connection, SessionId>,
+    connections: BTreeMap<ServiceConnection, SessionId>,
     next_session: u64,
     tree: Tree,
     /// The sessions whose nodes go later, and when.
@@ -70,7 +70,7 @@ pub struct ZooKeeper {
 struct Session {
     timeout: Duration,
     expires: Duration,
-    connection: Option<Connection>,
+    connection: Option<ServiceConnection>,
 }
 
 impl ZooKeeper {
@@ -98,7 +98,7 @@ impl ZooKeeper {
 
     fn connect(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         session: Option<SessionId>,
         timeout: Duration,
         now: Duration,
@@ -128,7 +128,7 @@ impl ZooKeeper {
     }
 
     /// Executes a request of a session that is alive.
-    fn execute(&mut self, session: SessionId, from: Connection, request: Request) -> Answer {
+    fn execute(&mut self, session: SessionId, from: ServiceConnection, request: Request) -> Answer {
         match request {
             Request::Connect { .. } | Request::Ping => Answer::Pong,
             Request::Create { path, data, ephemeral, sequential } => {
@@ -176,7 +176,7 @@ impl Service for ZooKeeper {
 
     fn receive(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: Request,
         now: Duration,
@@ -208,7 +208,7 @@ impl Service for ZooKeeper {
         out.answer(from, number, answer);
     }
 
-    fn disconnect(&mut self, connection: Connection, _: Duration, _: &mut Outbox<Answer>) {
+    fn disconnect(&mut self, connection: ServiceConnection, _: Duration, _: &mut Outbox<Answer>) {
         self.tree.forget_watches(connection);
         if let Some(session) = self.connections.remove(&connection).and_then(|id| self.sessions.get_mut(&id))
         {

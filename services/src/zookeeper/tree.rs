@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 
 use super::messages::{Answer, SessionId, WatchKind, ZooKeeperError};
-use crate::service::{Connection, OwnerChange};
+use crate::service::{OwnerChange, ServiceConnection};
 
 /// All nodes.
 #[derive(Debug, Default)]
@@ -14,9 +14,9 @@ pub(super) struct Tree {
     nodes: BTreeMap<String, Node>,
     /// The last transaction.
     zxid: u64,
-    watches: BTreeMap<(WatchKind, String), BTreeSet<Connection>>,
+    watches: BTreeMap<(WatchKind, String), BTreeSet<ServiceConnection>>,
     /// The watches that have fired and are to be told.
-    fired: Vec<(Connection, WatchKind, String)>,
+    fired: Vec<(ServiceConnection, WatchKind, String)>,
     /// The parents whose children have changed.
     touched: BTreeSet<String>,
     /// What the owner of each lock has written.
@@ -85,7 +85,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn children(&mut self, path: &str, watcher: Option<Connection>) -> Answer {
+    pub(super) fn children(&mut self, path: &str, watcher: Option<ServiceConnection>) -> Answer {
         if !self.nodes.contains_key(path) {
             return Answer::Refused(ZooKeeperError::NoNode);
         }
@@ -93,19 +93,19 @@ impl Tree {
         Answer::Children(self.child_names(path).map(str::to_owned).collect())
     }
 
-    pub(super) fn data(&mut self, path: &str, watcher: Option<Connection>) -> Answer {
+    pub(super) fn data(&mut self, path: &str, watcher: Option<ServiceConnection>) -> Answer {
         let Some(node) = self.nodes.get(path) else { return Answer::Refused(ZooKeeperError::NoNode) };
         let answer = Answer::Data(node.data.clone());
         self.watch(WatchKind::Node, path, watcher);
         answer
     }
 
-    pub(super) fn exists(&mut self, path: &str, watcher: Option<Connection>) -> Answer {
+    pub(super) fn exists(&mut self, path: &str, watcher: Option<ServiceConnection>) -> Answer {
         self.watch(WatchKind::Node, path, watcher);
         Answer::Exists(self.nodes.contains_key(path))
     }
 
-    pub(super) fn forget_watches(&mut self, connection: Connection) {
+    pub(super) fn forget_watches(&mut self, connection: ServiceConnection) {
         self.watches.values_mut().for_each(|watchers| {
             watchers.remove(&connection);
         });
@@ -117,7 +117,7 @@ impl Tree {
     }
 
     /// Takes the watches that have fired since the last time.
-    pub(super) fn take_fired(&mut self) -> Vec<(Connection, WatchKind, String)> {
+    pub(super) fn take_fired(&mut self) -> Vec<(ServiceConnection, WatchKind, String)> {
         take(&mut self.fired)
     }
 
@@ -142,7 +142,7 @@ impl Tree {
         self.nodes.get(&format!("{lock}/{first}"))
     }
 
-    fn watch(&mut self, kind: WatchKind, path: &str, watcher: Option<Connection>) {
+    fn watch(&mut self, kind: WatchKind, path: &str, watcher: Option<ServiceConnection>) {
         if let Some(watcher) = watcher {
             self.watches.entry((kind, path.to_owned())).or_default().insert(watcher);
         }

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use doublehold_services::{Connection, EVENT, Outbox, Outgoing, OwnerChange, Service};
+use doublehold_services::{EVENT, Outbox, Outgoing, OwnerChange, Service, ServiceConnection};
 
 /// Makes a duration of so many milliseconds.
 pub(crate) fn ms(milliseconds: u64) -> Duration {
@@ -17,7 +17,7 @@ pub(crate) struct Carrier<S: Service> {
     pub(crate) now: Duration,
     number: u32,
     /// Messages in the order in which they left, each with its time.
-    pub(crate) said: Vec<(Duration, Connection, Outgoing<S::Answer>)>,
+    pub(crate) said: Vec<(Duration, ServiceConnection, Outgoing<S::Answer>)>,
     pub(crate) changes: Vec<(Duration, OwnerChange)>,
 }
 
@@ -30,7 +30,7 @@ where
     }
 
     /// Sends a request now, and returns the answer if it comes at once.
-    pub(crate) fn ask(&mut self, from: Connection, request: S::Request) -> Option<S::Answer> {
+    pub(crate) fn ask(&mut self, from: ServiceConnection, request: S::Request) -> Option<S::Answer> {
         let begin = self.said.len();
         self.number += 1;
         let number = self.number;
@@ -61,7 +61,7 @@ where
         self.act(S::advance);
     }
 
-    pub(crate) fn disconnect(&mut self, connection: Connection) {
+    pub(crate) fn disconnect(&mut self, connection: ServiceConnection) {
         self.act(|service, now, out| service.disconnect(connection, now, out));
     }
 
@@ -72,7 +72,7 @@ where
     }
 
     /// Returns what was said on a connection without being asked.
-    pub(crate) fn events(&self, of: Connection) -> Vec<S::Answer> {
+    pub(crate) fn events(&self, of: ServiceConnection) -> Vec<S::Answer> {
         let said = self.said.iter().filter_map(|(_, to, message)| match message {
             Outgoing::Say(EVENT, answer) if *to == of => Some(answer.clone()),
             _ => None,
@@ -81,8 +81,8 @@ where
     }
 
     /// Returns when a connection was closed.
-    pub(crate) fn closed_at(&self, connection: Connection) -> Option<Duration> {
-        let close = |(_, to, message): &&(Duration, Connection, Outgoing<S::Answer>)| {
+    pub(crate) fn closed_at(&self, connection: ServiceConnection) -> Option<Duration> {
+        let close = |(_, to, message): &&(Duration, ServiceConnection, Outgoing<S::Answer>)| {
             *to == connection && *message == Outgoing::Close
         };
         self.said.iter().find(close).map(|(at, ..)| *at)

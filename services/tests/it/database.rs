@@ -5,16 +5,16 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use doublehold_services::database::{Answer, Database, DatabaseError, DatabaseRules, LockMode, Request};
-use doublehold_services::{Connection, Outgoing, Service};
+use doublehold_services::{Outgoing, Service, ServiceConnection};
 use proptest::prelude::*;
 
 use crate::carrier::{Carrier, ms};
 use crate::model::cases;
 use crate::model::database::Log;
 
-const A: Connection = Connection(1);
-const B: Connection = Connection(2);
-const C: Connection = Connection(3);
+const A: ServiceConnection = ServiceConnection(1);
+const B: ServiceConnection = ServiceConnection(2);
+const C: ServiceConnection = ServiceConnection(3);
 
 fn database(in_transaction: Option<u64>, outside: Option<u64>) -> (Carrier<Database>, Log) {
     let log = Log::default();
@@ -23,12 +23,12 @@ fn database(in_transaction: Option<u64>, outside: Option<u64>) -> (Carrier<Datab
     (Carrier::new(Database::new(rules, Box::new(log.clone()))), log)
 }
 
-fn lock(from: Connection, mode: LockMode) -> Request {
+fn lock(from: ServiceConnection, mode: LockMode) -> Request {
     Request::Lock { name: "a".to_owned(), mode, token: token(from), waits: true }
 }
 
 /// What a lock is known by while it is this session's.
-fn token(session: Connection) -> Vec<u8> {
+fn token(session: ServiceConnection) -> Vec<u8> {
     session.0.to_le_bytes().to_vec()
 }
 
@@ -41,7 +41,7 @@ fn unlock() -> Request {
 }
 
 /// Returns to whom the lock was given, in order, by the answers.
-fn granted(database: &Carrier<Database>) -> Vec<Connection> {
+fn granted(database: &Carrier<Database>) -> Vec<ServiceConnection> {
     let locked = database.said.iter().filter(|(_, _, it)| matches!(it, Outgoing::Say(_, Answer::Locked)));
     locked.map(|(_, to, _)| *to).collect()
 }
@@ -58,7 +58,7 @@ enum End {
 
 const ENDS: [End; 5] = [End::Commit, End::Rollback, End::Disconnect, End::Idle, End::Restart];
 
-fn end(database: &mut Carrier<Database>, how: End, session: Connection) {
+fn end(database: &mut Carrier<Database>, how: End, session: ServiceConnection) {
     match how {
         End::Commit => drop(database.ask(session, Request::Commit)),
         End::Rollback => drop(database.ask(session, Request::Rollback)),
@@ -73,7 +73,7 @@ proptest! {
 
     #[test]
     fn waiters_are_granted_a_lock_in_the_order_in_which_they_asked(
-        order in Just((1..9_u64).map(Connection).collect::<Vec<_>>()).prop_shuffle(),
+        order in Just((1..9_u64).map(ServiceConnection).collect::<Vec<_>>()).prop_shuffle(),
         leaves in prop::collection::btree_set(1..9_u64, 0..5),
         mode in prop::sample::select(vec![LockMode::Row, LockMode::Advisory]),
     ) {
@@ -82,9 +82,9 @@ proptest! {
             database.ask(session, Request::Begin);
             database.ask(session, lock(session, mode));
         }
-        let mut line: VecDeque<Connection> = order.into();
+        let mut line: VecDeque<ServiceConnection> = order.into();
         let first = line.pop_front().expect("eight are in line");
-        let (gone, expected): (Vec<Connection>, Vec<Connection>) =
+        let (gone, expected): (Vec<ServiceConnection>, Vec<ServiceConnection>) =
             line.into_iter().partition(|session| leaves.contains(&session.0));
         gone.into_iter().for_each(|session| database.disconnect(session));
         prop_assert_eq!(granted(&database), [first]);
@@ -102,10 +102,10 @@ proptest! {
         steps in prop::collection::vec((1..5_u64, 0..7_u8), 1..80),
     ) {
         let (mut database, _) = database(None, None);
-        let (mut owners, mut waiting): (BTreeSet<Connection>, BTreeSet<Connection>) = Default::default();
+        let (mut owners, mut waiting): (BTreeSet<ServiceConnection>, BTreeSet<ServiceConnection>) = Default::default();
         let mut read = 0;
         for (session, step) in steps {
-            let session = Connection(session);
+            let session = ServiceConnection(session);
             match step {
                 0..4 if owners.contains(&session) || waiting.contains(&session) => continue,
                 0..4 => {

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use doublehold_services::etcd::{Answer, Etcd, EtcdError, LeaseId, Op, OpResult, Request};
-use doublehold_services::{Connection, Outgoing};
+use doublehold_services::{Outgoing, ServiceConnection};
 use proptest::prelude::*;
 
 use crate::carrier::{Carrier, ms};
 use crate::model::cases;
 
-const A: Connection = Connection(1);
-const B: Connection = Connection(2);
+const A: ServiceConnection = ServiceConnection(1);
+const B: ServiceConnection = ServiceConnection(2);
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 fn grant(etcd: &mut Carrier<Etcd>, ttl: Duration) -> LeaseId {
@@ -26,7 +26,7 @@ fn grant(etcd: &mut Carrier<Etcd>, ttl: Duration) -> LeaseId {
 
 /// Writes a key if there is none, and reads what is there then: a lock. Returns whether it was written, and
 /// the revision at which the key was made.
-fn take(etcd: &mut Carrier<Etcd>, from: Connection, key: &str, lease: Option<LeaseId>) -> (bool, u64) {
+fn take(etcd: &mut Carrier<Etcd>, from: ServiceConnection, key: &str, lease: Option<LeaseId>) -> (bool, u64) {
     let put = Op::Put { key: key.to_owned(), value: from.0.to_le_bytes().to_vec(), lease };
     let get = Op::Get { key: key.to_owned() };
     let (then, otherwise) = (vec![put, get.clone()], vec![get]);

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use doublehold_services::zookeeper::{Answer, Request, SessionId, WatchKind, ZooKeeper, ZooKeeperRules};
-use doublehold_services::{Connection, Outgoing};
+use doublehold_services::{Outgoing, ServiceConnection};
 use proptest::prelude::*;
 
 use crate::carrier::{Carrier, ms};
 use crate::model::cases;
 
-const A: Connection = Connection(1);
-const B: Connection = Connection(2);
-const LATER: Connection = Connection(9);
+const A: ServiceConnection = ServiceConnection(1);
+const B: ServiceConnection = ServiceConnection(2);
+const LATER: ServiceConnection = ServiceConnection(9);
 /// A timeout that both ends take as it is, with the usual tick of 2 s.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -24,19 +24,23 @@ fn usual() -> Carrier<ZooKeeper> {
     Carrier::new(ZooKeeper::new(ZooKeeperRules::default()))
 }
 
-fn begin(service: &mut Carrier<ZooKeeper>, from: Connection, timeout: Duration) -> (SessionId, Duration) {
+fn begin(
+    service: &mut Carrier<ZooKeeper>,
+    from: ServiceConnection,
+    timeout: Duration,
+) -> (SessionId, Duration) {
     match service.ask(from, Request::Connect { session: None, timeout }) {
         Some(Answer::Connected { session, timeout }) => (session, timeout),
         other => panic!("no session: {other:?}"),
     }
 }
 
-fn go_on(service: &mut Carrier<ZooKeeper>, from: Connection, session: SessionId) -> Option<Answer> {
+fn go_on(service: &mut Carrier<ZooKeeper>, from: ServiceConnection, session: SessionId) -> Option<Answer> {
     service.ask(from, Request::Connect { session: Some(session), timeout: TIMEOUT })
 }
 
 /// Stands in line for the lock, and returns the path and the number of the transaction.
-fn line_up(service: &mut Carrier<ZooKeeper>, from: Connection) -> (String, u64) {
+fn line_up(service: &mut Carrier<ZooKeeper>, from: ServiceConnection) -> (String, u64) {
     let (path, data) = ("/locks/a/n-".to_owned(), from.0.to_le_bytes().to_vec());
     match service.ask(from, Request::Create { path, data, ephemeral: true, sequential: true }) {
         Some(Answer::Created { path, zxid }) => (path, zxid),
@@ -117,7 +121,7 @@ proptest! {
         let mut own: Vec<String> = Vec::new();
         let (session, _) = begin(&mut zk, A, ms(40_000));
         for (place, step) in (10..).zip(steps) {
-            let connection = Connection(place);
+            let connection = ServiceConnection(place);
             go_on(&mut zk, connection, session);
             match step {
                 0 => zk.restart(Duration::ZERO),
@@ -308,7 +312,7 @@ fn a_lock_goes_along_the_line_one_owner_at_a_time() {
     zk.ask(B, delete(&paths[1]));
     zk.ask(A, delete(&paths[0]));
     zk.ask(LATER, delete(&paths[2]));
-    let token = |it: Connection| it.0.to_le_bytes().to_vec();
+    let token = |it: ServiceConnection| it.0.to_le_bytes().to_vec();
     let of = zk.changes.iter().filter(|(_, change)| change.lock == "locks/a");
     let owners: Vec<_> = of.map(|(_, it)| (it.before.clone(), it.after.clone())).collect();
     let (a, later) = (Some(token(A)), Some(token(LATER)));

@@ -5,7 +5,7 @@
 
 use doublehold_history::{CallId, Content, EventKind, ObjectId};
 use doublehold_lockimpl::{DataSession, Grant, SessionEnded};
-use doublehold_services::database::Table;
+use doublehold_services::database::DataTable;
 
 use super::frames::{Action, Answer, Request};
 use super::program::Client;
@@ -26,7 +26,7 @@ impl StoreTable {
     }
 }
 
-impl Table for StoreTable {
+impl DataTable for StoreTable {
     fn execute(&mut self, request: &[u8]) -> Vec<u8> {
         let Ok(frame) = request.try_into() else { return Vec::new() };
         self.store.execute(&Request::decode(frame), Ok(()), None, &self.recorder).encode().to_vec()

@@ -15,7 +15,7 @@ use doublehold_services::database::Database;
 use doublehold_services::etcd::Etcd;
 use doublehold_services::zookeeper::ZooKeeper;
 use doublehold_services::{
-    Connection, EVENT, FrameBuffer, Keepalive, Outbox, Outgoing, Service, write_frame,
+    EVENT, FrameBuffer, Keepalive, Outbox, Outgoing, Service, ServiceConnection, write_frame,
 };
 use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
@@ -38,7 +38,7 @@ pub(super) struct RunningService<S: Service> {
 struct State<S: Service> {
     service: S,
     out: Outbox<S::Answer>,
-    lines: BTreeMap<Connection, Line>,
+    lines: BTreeMap<ServiceConnection, Line>,
     timer: Option<Waker>,
 }
 
@@ -125,7 +125,7 @@ impl<S: Service> RunningService<S> {
     }
 
     async fn serve(self, host: Host, mut stream: SimStream) {
-        let (connection, peer) = (Connection(stream.connection().0), stream.peer());
+        let (connection, peer) = (ServiceConnection(stream.connection().0), stream.peer());
         self.lock().lines.insert(connection, Line::default());
         let mut received = FrameBuffer::default();
         let mut probes = Probes::new(&host, self.lock().service.keepalive());
@@ -166,7 +166,7 @@ impl<S: Service> RunningService<S> {
     }
 
     /// Sends what there is; ready when the connection is to end.
-    fn send(&self, connection: Connection, stream: &mut SimStream, cx: &mut Context<'_>) -> Poll<()> {
+    fn send(&self, connection: ServiceConnection, stream: &mut SimStream, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         let Some(line) = state.lines.get_mut(&connection) else { return Poll::Ready(()) };
         while !line.unsent.is_empty() {

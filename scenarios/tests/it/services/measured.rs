@@ -1,7 +1,7 @@
 //! Twenty-one runs of real services, each simulated: if, when and in which order the next holder comes, and the news.
 //!
-//! Times are seconds after the fault. A simulated time may differ by a fifth of the measured one, or by one heartbeat of
-//! the session, which is where chance is: when the last one came before the fault.
+//! Times are seconds after the fault. A simulated time may differ by a fifth of the measured one, or by one heartbeat
+//! of the session, which is where chance is: when the last one came before the fault.
 
 use doublehold_history::{Event, EventKind, Predicate, losses};
 use doublehold_scenarios::report::Report;
@@ -168,8 +168,12 @@ struct Simulated {
 impl Simulated {
     fn of(report: &Report) -> Simulated {
         let events = report.history.events();
-        let is_grant = |event: &&Event, client: u32| matches!(event.what, EventKind::Granted { client: by, .. } if by.0 == client);
-        let granted = |client| events.iter().find(|event| is_grant(event, client)).map(|event| event.at.0);
+        let grantee = |event: &Event| match event.what {
+            EventKind::Granted { client, .. } => Some(client.0),
+            _ => None,
+        };
+        let granted =
+            |client| events.iter().find(|event| grantee(event) == Some(client)).map(|event| event.at.0);
         let fault = granted(0).expect("c1 is first") + 3_000_000_000;
         let after = |at: u64| (at as f64 - fault as f64) / 1e9;
         let lost = losses(&report.history).into_iter().find(|lost| lost.client.0 == 0);

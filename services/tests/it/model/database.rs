@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doublehold_services::database::{
-    Answer, Database, DatabaseError, DatabaseRules, LockMode, Request, Table,
+    Answer, DataTable, Database, DatabaseError, DatabaseRules, LockMode, Request,
 };
-use doublehold_services::{Connection, EVENT, Outbox, Outgoing, OwnerChange, Service};
+use doublehold_services::{EVENT, Outbox, Outgoing, OwnerChange, Service, ServiceConnection};
 use proptest::prelude::*;
 
 use super::{Model, Pair, QUANTUM, cases, say, sequences};
@@ -28,7 +28,7 @@ impl Log {
     }
 }
 
-impl Table for Log {
+impl DataTable for Log {
     /// Appends what is asked, if anything is, and returns all.
     fn execute(&mut self, request: &[u8]) -> Vec<u8> {
         self.0.lock().expect("nothing panics with it").extend_from_slice(request);
@@ -38,7 +38,7 @@ impl Table for Log {
 
 #[derive(Debug)]
 struct Session {
-    connection: Connection,
+    connection: ServiceConnection,
     in_transaction: bool,
     active: Duration,
     writes: Vec<u8>,
@@ -48,7 +48,7 @@ struct Session {
 #[derive(Debug)]
 struct Claim {
     name: String,
-    session: Connection,
+    session: ServiceConnection,
     number: u32,
     token: Vec<u8>,
     mode: LockMode,
@@ -58,7 +58,7 @@ struct Claim {
 struct Naive {
     rules: DatabaseRules,
     sessions: Vec<Session>,
-    ended: Vec<Connection>,
+    ended: Vec<ServiceConnection>,
     claims: Vec<Claim>,
     written: Vec<u8>,
     /// The service's own table, to compare with.
@@ -70,12 +70,12 @@ impl Naive {
         self.claims.iter().find(|claim| claim.name == name)
     }
 
-    fn waits(&self, session: Connection) -> bool {
+    fn waits(&self, session: ServiceConnection) -> bool {
         let mut own = self.claims.iter().filter(|claim| claim.session == session);
         own.any(|claim| self.first(&claim.name).is_some_and(|first| first.session != session))
     }
 
-    fn session(&mut self, of: Connection) -> Option<&mut Session> {
+    fn session(&mut self, of: ServiceConnection) -> Option<&mut Session> {
         self.sessions.iter_mut().find(|session| session.connection == of)
     }
 
@@ -94,7 +94,7 @@ impl Naive {
 
     fn release_all(
         &mut self,
-        session: Connection,
+        session: ServiceConnection,
         mode: Option<LockMode>,
         cause: &'static str,
         now: Duration,
@@ -105,7 +105,7 @@ impl Naive {
         names.iter().for_each(|name| self.release(name, cause, now, out));
     }
 
-    fn end(&mut self, session: Connection, cause: &'static str, now: Duration, out: &mut Out) {
+    fn end(&mut self, session: ServiceConnection, cause: &'static str, now: Duration, out: &mut Out) {
         let heads: Vec<(String, u32)> = self.holders().map(|it| (it.name.clone(), it.number)).collect();
         let holds = |claim: &Claim| heads.contains(&(claim.name.clone(), claim.number));
         self.claims.retain(|claim| claim.session != session || holds(claim));
@@ -136,7 +136,7 @@ impl Naive {
 }
 
 impl Model<Database> for Naive {
-    fn prepare(&self, from: Connection, request: Request) -> Option<Request> {
+    fn prepare(&self, from: ServiceConnection, request: Request) -> Option<Request> {
         let in_transaction = self.sessions.iter().any(|it| it.connection == from && it.in_transaction);
         let left_out = match &request {
             Request::Lock { name, mode, .. } => {
@@ -148,7 +148,14 @@ impl Model<Database> for Naive {
         (!left_out && !self.ended.contains(&from) && !self.waits(from)).then_some(request)
     }
 
-    fn receive(&mut self, from: Connection, number: u32, request: Request, now: Duration, out: &mut Out) {
+    fn receive(
+        &mut self,
+        from: ServiceConnection,
+        number: u32,
+        request: Request,
+        now: Duration,
+        out: &mut Out,
+    ) {
         if self.session(from).is_none() {
             let (in_transaction, writes) = (false, Vec::new());
             self.sessions.push(Session { connection: from, in_transaction, active: now, writes });
@@ -194,7 +201,7 @@ impl Model<Database> for Naive {
         }
     }
 
-    fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Out) {
+    fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Out) {
         self.end(connection, "SESSION ENDED", now, out);
     }
 

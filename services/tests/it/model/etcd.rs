@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use doublehold_services::etcd::{Answer, Etcd, EtcdError, KeyValue, LeaseId, Op, OpResult, Request};
-use doublehold_services::{Connection, EVENT, Outbox, Service};
+use doublehold_services::{EVENT, Outbox, Service, ServiceConnection};
 use proptest::prelude::*;
 
 use super::{Model, Pair, QUANTUM, cases, say, sequences, tell_owners};
@@ -22,8 +22,8 @@ struct Naive {
     /// Each lease with how long it lasts and when it is over.
     leases: Vec<(LeaseId, Duration, Duration)>,
     keys: Vec<(String, KeyValue)>,
-    watches: Vec<(String, Connection)>,
-    waiting: Vec<(LeaseId, Connection, u32)>,
+    watches: Vec<(String, ServiceConnection)>,
+    waiting: Vec<(LeaseId, ServiceConnection, u32)>,
     owners: Vec<(String, Vec<u8>)>,
 }
 
@@ -97,7 +97,13 @@ impl Naive {
         self.revision += u64::from(self.keys.len() < keys);
     }
 
-    fn answer(&mut self, from: Connection, number: u32, request: Request, now: Duration) -> Option<Answer> {
+    fn answer(
+        &mut self,
+        from: ServiceConnection,
+        number: u32,
+        request: Request,
+        now: Duration,
+    ) -> Option<Answer> {
         Some(match request {
             Request::Grant { ttl } => {
                 self.granted += 1;
@@ -160,7 +166,7 @@ impl Naive {
 }
 
 impl Model<Etcd> for Naive {
-    fn prepare(&self, _: Connection, mut request: Request) -> Option<Request> {
+    fn prepare(&self, _: ServiceConnection, mut request: Request) -> Option<Request> {
         match &mut request {
             Request::Transaction { key, created, .. } if *created == AS_IT_IS => {
                 *created = self.get(key).map_or(0, |(_, it)| it.created);
@@ -171,7 +177,14 @@ impl Model<Etcd> for Naive {
         Some(request)
     }
 
-    fn receive(&mut self, from: Connection, number: u32, request: Request, now: Duration, out: &mut Out) {
+    fn receive(
+        &mut self,
+        from: ServiceConnection,
+        number: u32,
+        request: Request,
+        now: Duration,
+        out: &mut Out,
+    ) {
         let word = Etcd::word(&request);
         if let Some(answer) = self.answer(from, number, request, now) {
             say(out, from, number, answer);
@@ -179,7 +192,7 @@ impl Model<Etcd> for Naive {
         }
     }
 
-    fn disconnect(&mut self, connection: Connection, _: Duration, _: &mut Out) {
+    fn disconnect(&mut self, connection: ServiceConnection, _: Duration, _: &mut Out) {
         self.watches.retain(|(_, watcher)| *watcher != connection);
         self.waiting.retain(|(_, waiter, _)| *waiter != connection);
     }

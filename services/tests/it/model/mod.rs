@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use doublehold_services::{Connection, Outbox, Outgoing, OwnerChange, Service};
+use doublehold_services::{Outbox, Outgoing, OwnerChange, Service, ServiceConnection};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -34,20 +34,20 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
 /// A naive service.
 pub(crate) trait Model<S: Service> {
     /// Completes a request with what only the state knows; `None`: it is left out.
-    fn prepare(&self, _from: Connection, request: S::Request) -> Option<S::Request> {
+    fn prepare(&self, _from: ServiceConnection, request: S::Request) -> Option<S::Request> {
         Some(request)
     }
 
     fn receive(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         number: u32,
         request: S::Request,
         now: Duration,
         out: &mut Outbox<S::Answer>,
     );
 
-    fn disconnect(&mut self, connection: Connection, now: Duration, out: &mut Outbox<S::Answer>);
+    fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Outbox<S::Answer>);
 
     /// Ends what has had its time.
     fn look(&mut self, now: Duration, out: &mut Outbox<S::Answer>);
@@ -100,7 +100,7 @@ pub(crate) struct Pair<S: Service, M> {
     service: S,
     model: M,
     now: Duration,
-    open: Vec<Connection>,
+    open: Vec<ServiceConnection>,
     opened: u64,
     number: u32,
     owners: BTreeMap<String, Vec<u8>>,
@@ -122,7 +122,7 @@ where
             match step {
                 Step::Open(first) => {
                     self.opened += 1;
-                    let connection = Connection(self.opened);
+                    let connection = ServiceConnection(self.opened);
                     self.open.push(connection);
                     if let Some(request) = first {
                         self.send(connection, request);
@@ -152,7 +152,7 @@ where
         }
     }
 
-    fn send(&mut self, from: Connection, request: S::Request) {
+    fn send(&mut self, from: ServiceConnection, request: S::Request) {
         let Some(request) = self.model.prepare(from, request) else { return };
         self.number += 1;
         let (number, copy) = (self.number, request.clone());
@@ -198,7 +198,9 @@ where
     }
 }
 
-fn by_connection<A>(mut sent: Vec<(Connection, Outgoing<A>)>) -> Vec<(Connection, Outgoing<A>)> {
+fn by_connection<A>(
+    mut sent: Vec<(ServiceConnection, Outgoing<A>)>,
+) -> Vec<(ServiceConnection, Outgoing<A>)> {
     sent.sort_by_key(|(to, _)| *to);
     sent
 }
@@ -209,7 +211,7 @@ fn by_lock(mut changes: Vec<OwnerChange>) -> Vec<OwnerChange> {
 }
 
 /// Puts a message into an outbox, as a service does.
-fn say<A>(out: &mut Outbox<A>, to: Connection, number: u32, answer: A) {
+fn say<A>(out: &mut Outbox<A>, to: ServiceConnection, number: u32, answer: A) {
     out.sent.push((to, Outgoing::Say(number, answer)));
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use doublehold_services::zookeeper::{
     Answer, Request, SessionId, WatchKind, ZooKeeper, ZooKeeperError, ZooKeeperRules,
 };
-use doublehold_services::{Connection, EVENT, Outbox, Outgoing, Service};
+use doublehold_services::{EVENT, Outbox, Outgoing, Service, ServiceConnection};
 use proptest::prelude::*;
 
 use super::{Model, Pair, QUANTUM, cases, say, sequences, tell_owners};
@@ -20,7 +20,7 @@ struct Session {
     id: SessionId,
     timeout: Duration,
     heard: Duration,
-    connection: Option<Connection>,
+    connection: Option<ServiceConnection>,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Naive {
     /// The sessions that are over and whose nodes are still there, with the end of that.
     late: Vec<(SessionId, Duration)>,
     nodes: Vec<Node>,
-    watches: Vec<(Connection, WatchKind, String)>,
+    watches: Vec<(ServiceConnection, WatchKind, String)>,
     owners: Vec<(String, Vec<u8>)>,
     zxid: u64,
 }
@@ -76,7 +76,7 @@ impl Naive {
         for (kind, path) in
             [(WatchKind::Node, path), (WatchKind::Children, path), (WatchKind::Children, parent)]
         {
-            let fires = |watch: &(Connection, WatchKind, String)| watch.1 == kind && watch.2 == path;
+            let fires = |watch: &(ServiceConnection, WatchKind, String)| watch.1 == kind && watch.2 == path;
             for (to, ..) in self.watches.iter().filter(|watch| fires(watch)) {
                 say(out, *to, EVENT, Answer::Fired { kind, path: path.to_owned() });
             }
@@ -131,11 +131,11 @@ impl Naive {
         }
     }
 
-    fn forget(&mut self, connection: Connection) {
+    fn forget(&mut self, connection: ServiceConnection) {
         self.watches.retain(|(watcher, ..)| *watcher != connection);
     }
 
-    fn watch(&mut self, from: Connection, kind: WatchKind, path: &str, wanted: bool) {
+    fn watch(&mut self, from: ServiceConnection, kind: WatchKind, path: &str, wanted: bool) {
         let watch = (from, kind, path.to_owned());
         if wanted && !self.watches.contains(&watch) {
             self.watches.push(watch);
@@ -144,7 +144,7 @@ impl Naive {
 
     fn connect(
         &mut self,
-        from: Connection,
+        from: ServiceConnection,
         session: Option<SessionId>,
         timeout: Duration,
         out: &mut Out,
@@ -180,7 +180,7 @@ impl Naive {
     }
 
     /// Answers a request of a session that is there.
-    fn answer(&mut self, id: SessionId, from: Connection, request: Request, out: &mut Out) -> Answer {
+    fn answer(&mut self, id: SessionId, from: ServiceConnection, request: Request, out: &mut Out) -> Answer {
         match request {
             Request::Connect { .. } => unreachable!("it is the first on each connection"),
             Request::Ping => Answer::Pong,
@@ -214,7 +214,14 @@ impl Naive {
 }
 
 impl Model<ZooKeeper> for Naive {
-    fn receive(&mut self, from: Connection, number: u32, request: Request, now: Duration, out: &mut Out) {
+    fn receive(
+        &mut self,
+        from: ServiceConnection,
+        number: u32,
+        request: Request,
+        now: Duration,
+        out: &mut Out,
+    ) {
         if let Request::Connect { session, timeout } = request {
             let answer = self.connect(from, session, timeout, out);
             let refused = answer == Answer::Expired;
@@ -233,7 +240,7 @@ impl Model<ZooKeeper> for Naive {
         }
     }
 
-    fn disconnect(&mut self, connection: Connection, _: Duration, _: &mut Out) {
+    fn disconnect(&mut self, connection: ServiceConnection, _: Duration, _: &mut Out) {
         self.forget(connection);
         for session in self.sessions.iter_mut().filter(|it| it.connection == Some(connection)) {
             session.connection = None;

@@ -76,10 +76,7 @@ pub(super) fn messages(
             Event::Connecting { connection, from, to } => {
                 let with_resource = cast.member_of_world(to) == Some(Member::Resource);
                 for (sender, opener) in [(from, true), (to, false)] {
-                    let listener = match scenario.service {
-                        Some(service) if !with_resource => Listener::with_service(opener, service.kind()),
-                        _ => Listener::new(opener, with_resource),
-                    };
+                    let listener = listener(scenario, opener, with_resource);
                     directions
                         .insert((connection, sender), Direction { listener, under_way: VecDeque::new() });
                 }
@@ -129,4 +126,12 @@ pub(super) fn messages(
         }
     }
     messages
+}
+
+/// Listens to one direction: with the resource, with a service, or with a node.
+fn listener(scenario: &Scenario, opener: bool, with_resource: bool) -> Listener {
+    match scenario.service {
+        Some(service) if !with_resource => Listener::with_service(opener, service.kind()),
+        _ => Listener::new(opener, with_resource),
+    }
 }
