@@ -61,8 +61,8 @@ impl Recorder {
         let change = KeyChange {
             database: 0,
             key,
-            before: before.map(stored),
-            after: after.map(stored),
+            before: before.map(|token| stored(token)),
+            after: after.map(|token| stored(token)),
             command: change.cause,
         };
         let known = Known { told: &record.attribution, claimants: &record.claimants, whole: false };
@@ -71,6 +71,6 @@ impl Recorder {
     }
 }
 
-fn stored(token: &Vec<u8>) -> Stored<'_> {
+fn stored(token: &[u8]) -> Stored<'_> {
     Stored { value: StoredValue::String(token), expires_at_ms: None }
 }

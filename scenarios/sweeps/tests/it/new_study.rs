@@ -36,7 +36,10 @@ fn nodes(scenario: &Scenario) -> usize {
 
 #[test]
 fn a_new_study_can_be_swept_as_it_is_in_two_minutes() {
-    let names: Vec<&str> = descriptors().iter().map(|lock| lock.name).collect();
+    // As many as a page has room for.
+    let locks = descriptors();
+    let on_redis = locks.iter().filter(|lock| lock.service.is_none());
+    let names: Vec<&str> = on_redis.map(|lock| lock.name).collect();
     let day = HOUR * 24;
     let studies = [
         NewStudy::default(),

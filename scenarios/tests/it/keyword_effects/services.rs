@@ -4,6 +4,7 @@ use doublehold_history::{EventKind, Predicate, losses};
 
 use crate::keyword_effects::row::{Row, check, read, run};
 use crate::keyword_effects::seen::{SEC, Seen};
+use crate::keyword_effects::texts::Word;
 
 pub(crate) fn rows() -> Vec<Row> {
     [sessions(), news(), leases(), databases(), keepalives()].into_iter().flatten().collect()
@@ -116,7 +117,7 @@ fn news() -> Vec<Row> {
 
 /// The words that leave a run as it is: what a release says changes nothing that was sent, and the kind of a service is
 /// its lock's to say.
-pub(crate) const WORDS: &[(&str, fn() -> bool)] = &[
+pub(crate) const WORDS: &[Word] = &[
     ("lock.release_says=done", || !learns_from_its_release("done")),
     ("lock.release_says=lost", || learns_from_its_release("lost")),
     ("service.kind=zookeeper", || is_kind("kazoo", "zookeeper")),
