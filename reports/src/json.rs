@@ -52,7 +52,7 @@ struct Run<'a> {
     violated_unstated: Vec<&'static str>,
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
-    /// Who lost a lock to another, and when its own code heard of that.
+    /// The clients that lost a lock to another, and the time at which their own code heard of that.
     lost_locks: Vec<Lost>,
     faults: Vec<Fault<'a>>,
     /// The steps that clients left out because they gave up.

@@ -286,7 +286,7 @@ fn notes(report: &Report, style: &Style) -> String {
     text
 }
 
-/// Who lost a lock of a service to another, and when its own code heard of that: what its library says decides there.
+/// Names those who lost a lock of a service, and when their code heard of that: what their library says decides there.
 fn lost_locks(report: &Report, style: &Style) -> String {
     if report.scenario.service.is_none() {
         return String::new();

@@ -22,11 +22,11 @@ pub fn write_frame(number: u32, message: &impl Serialize, into: &mut Vec<u8>) {
     *into = whole;
 }
 
-/// What a connection has received, message by message.
+/// The bytes that a connection has received, read message by message.
 #[derive(Debug, Default)]
 pub struct FrameBuffer {
     bytes: Vec<u8>,
-    /// How many of them were read.
+    /// The number of them that were read.
     read: usize,
 }
 

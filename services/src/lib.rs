@@ -9,7 +9,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `service` | [`Service`]: what every service is, and what it sends |
+//! | `service` | [`Service`]: a state machine, and the messages that it sends |
 //! | `frame` | messages as bytes: a length, a number, and what is said |
 //! | `zookeeper` | sessions, ephemeral nodes in sequence, watches that fire once |
 //! | `etcd` | leases, keep-alives, transactions, watches of a key's end |

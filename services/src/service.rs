@@ -1,4 +1,4 @@
-//! What every service is: a state machine that takes requests, ends what has had its time, and sends answers.
+//! A service: a state machine that takes requests, ends what has had its time, and sends answers.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -52,9 +52,9 @@ pub trait Service: Send + 'static {
     /// Its kind.
     const KIND: ServiceKind;
 
-    /// What clients ask.
+    /// A request of a client.
     type Request: Serialize + DeserializeOwned + Display + Send;
-    /// What the service says, in answer or unasked.
+    /// A message of the service, in answer or unasked.
     type Answer: Serialize + DeserializeOwned + Display + Send;
 
     /// The word for a request, in capitals: faults can wait for it.
@@ -94,7 +94,7 @@ pub trait Service: Send + 'static {
     fn restart(&mut self, now: Duration, out: &mut Outbox<Self::Answer>);
 }
 
-/// How a machine probes connections on which nothing comes (`tcp_keepalives_idle`, `_interval` and `_count`). The other
+/// The probes of connections on which nothing comes (`tcp_keepalives_idle`, `_interval` and `_count`). The other
 /// machine answers, also while its process is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
@@ -113,7 +113,7 @@ impl Keepalive {
     }
 }
 
-/// What a service has to send, and what has become of the locks that it keeps.
+/// The messages that a service has to send, and the changes of the locks that it keeps.
 #[derive(Debug)]
 pub struct Outbox<A> {
     /// Messages in the order in which they leave.
@@ -125,7 +125,7 @@ pub struct Outbox<A> {
 /// A message, or the end of its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outgoing<A> {
-    /// What is said: in answer to the request of this number, or [`EVENT`].
+    /// A message: in answer to the request of this number, or [`EVENT`].
     Say(u32, A),
     /// Nothing more is said.
     Close,
@@ -136,9 +136,9 @@ pub enum Outgoing<A> {
 pub struct OwnerChange {
     /// The name of the lock.
     pub lock: String,
-    /// What the owner before had written there; `None` if nobody had it.
+    /// The value that the owner before had written there; `None` if nobody had it.
     pub before: Option<Vec<u8>>,
-    /// What the owner has written there now.
+    /// The value that the owner has written there now; `None` if nobody has it.
     pub after: Option<Vec<u8>>,
     /// The request that did it, or `EXPIRED`.
     pub cause: &'static str,

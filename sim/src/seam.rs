@@ -47,7 +47,7 @@ pub trait WorldLike: Sized + 'static {
         None
     }
 
-    /// Why its connections cannot be given up after a time of one's own, if they cannot.
+    /// The reason for which its connections cannot be given up after a time of one's own, if they cannot.
     const LACKS_USER_TIMEOUT: Option<&'static str> = None;
 
     /// Adds a host. `boot` makes its process.

@@ -29,7 +29,7 @@ use crate::services::etcd::{EtcdClient, LeaseClient};
 /// The lock as one of these libraries has it.
 pub(crate) struct EtcdKind(pub(crate) LeaseClient);
 
-/// What is chosen. Not every library has every switch.
+/// The switches of one lock. A library has some of them.
 #[derive(Clone, Copy)]
 struct Config {
     checks_key: bool,

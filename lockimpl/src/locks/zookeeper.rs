@@ -33,7 +33,7 @@ pub(crate) struct Config {
     release_says: ReleaseSays,
 }
 
-/// What a release says of a node that is not there any more.
+/// The outcome of a release whose node is not there any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ReleaseSays {
     /// That it has released the lock, as kazoo and Curator do.
@@ -217,7 +217,7 @@ struct Line<'a, E: Env> {
     token: &'a Token,
     deadline: MonotonicTime,
     place: Option<Place>,
-    /// Whether it has asked for a node before.
+    /// True once it has asked for a node.
     has_asked: bool,
 }
 

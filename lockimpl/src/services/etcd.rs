@@ -22,11 +22,11 @@ use super::{LinkEnded, ServiceLink};
 use crate::env::{Env, MonotonicTime, NodeName};
 use crate::lock::Watch;
 
-/// How often Go's client looks if a keep-alive is due.
+/// The time between two looks of Go's client if a keep-alive is due.
 const SEND_LOOK: Duration = Duration::from_millis(500);
-/// How often it looks if a lease must have ended.
+/// The time between two of its looks if a lease must have ended.
 const DEADLINE_LOOK: Duration = Duration::from_secs(1);
-/// How long gRPC waits before it connects again, at first.
+/// The first pause of gRPC before it connects again.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A library that keeps a lease.

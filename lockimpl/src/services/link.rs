@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 use crate::env::Env;
 
-/// What there is room for at least when the connection is read.
+/// The bytes that a read has room for, at least.
 const READ_BYTES: usize = 512;
 
 /// The connection ended before the answer came.
@@ -31,7 +31,7 @@ struct State<A> {
     waiting: BTreeMap<u32, Option<Waker>>,
     answers: BTreeMap<u32, A>,
     events: VecDeque<A>,
-    /// How many messages have come.
+    /// The number of messages that have come.
     received: u64,
     ended: bool,
     driver: Option<Waker>,

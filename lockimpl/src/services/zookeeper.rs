@@ -45,7 +45,7 @@ pub(crate) enum SessionClient {
     Curator,
 }
 
-/// What a holder stops at.
+/// The news at which a holder stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Heeds {
     /// Nothing: it works on, whatever its library says.
@@ -87,7 +87,7 @@ struct Shared {
     status: Status,
     link: Option<ServiceLink<ZooKeeper>>,
     session: Option<SessionId>,
-    /// How often the status has changed.
+    /// The number of changes of the status.
     changes: u64,
     waiting: Vec<Waker>,
     /// The grants that rest on the session.
@@ -411,7 +411,7 @@ impl Shared {
     }
 }
 
-/// Sends a heartbeat. Whether it is answered shows in what has come.
+/// Sends a heartbeat. The count of messages shows later if it was answered.
 fn send_heartbeat<E: Env>(env: &E, link: &ServiceLink<ZooKeeper>) {
     let pong = link.ask(&Request::Ping);
     env.spawn(async move {

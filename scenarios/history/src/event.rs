@@ -92,13 +92,13 @@ pub enum EventKind {
     /// The client's lock library said to its process that the lock is lost or may be, or took that back. By itself this
     /// ends no claim.
     LossNotice {
-        /// Who hears it.
+        /// The client that hears it.
         client: ClientId,
         /// The grant.
         grant: CallId,
         /// The library's word for it.
         notice: String,
-        /// Whether it takes back what it has said before: the session goes on.
+        /// True if it takes back what it has said before: the session goes on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         recovered: bool,
     },

@@ -1,4 +1,4 @@
-//! Who lost a lock to another while it believed in it, and when its own code heard of that.
+//! The locks that a client lost to another while it believed in them, and when its own code heard of that.
 //!
 //! Nothing here judges. A loss that its client hears of in time ends a claim, and is no violation; one that it hears of
 //! late, or never, is one that only the resource can do something about.
@@ -10,15 +10,15 @@ use crate::history::{Header, History};
 /// A grant whose lock another client was granted while it was not given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostLock {
-    /// Who lost the lock.
+    /// The client that lost the lock.
     pub client: ClientId,
     /// By which grant it had it.
     pub grant: CallId,
     /// The lock.
     pub lock: LockId,
-    /// Who was granted it next.
+    /// The client that was granted it next.
     pub next_client: ClientId,
-    /// When that was.
+    /// The time of that grant.
     pub next_at: TrueNs,
     /// The news of the loss, each word once, in order. The first may come before the next grant. Empty: the client
     /// never heard of it.
@@ -28,7 +28,7 @@ pub struct LostLock {
 /// News of a loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// When the client's code had it.
+    /// The time at which the client's code had it.
     pub at: TrueNs,
     /// The word for it: the library's own, or what the client's code did.
     pub word: String,
@@ -93,7 +93,7 @@ fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<LostLock> 
     Some(LostLock { client, grant, lock, next_client: next.client, next_at: next.span.from, heard })
 }
 
-/// What the events of a grant told its client of a loss.
+/// Returns the news of a loss that its client had, by the events of its grant.
 fn news<'a>(events: impl Iterator<Item = &'a Event>, next_at: TrueNs) -> Vec<Heard> {
     let mut heard: Vec<Heard> = Vec::new();
     for event in events {

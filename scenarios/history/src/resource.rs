@@ -154,7 +154,7 @@ pub struct ReadRequest {
     pub lock: LockId,
     /// What to read.
     pub object: ObjectId,
-    /// What the client's grant shows: its fencing number, or its token as a number where tokens are compared.
+    /// The fencing number that the client's grant shows, or its token as a number where tokens are compared.
     pub fencing: Option<u64>,
 }
 
@@ -165,7 +165,7 @@ pub struct WriteRequest {
     pub lock: LockId,
     /// What to write.
     pub object: ObjectId,
-    /// What the client's grant shows: its fencing number, or its token as a number where tokens are compared.
+    /// The fencing number that the client's grant shows, or its token as a number where tokens are compared.
     pub fencing: Option<u64>,
     /// The version the value was computed from; absent for a blind write.
     pub based_on: Option<u64>,

@@ -18,7 +18,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     Key::words("resource.writes", &words_of(WRITES))
 }
 
-/// Whether clients write through the session that holds the lock: as long as nobody says otherwise, where there is one.
+/// Reads if clients write through the session that holds the lock. They do if nobody says otherwise and there is one.
 pub(super) fn read_writes(resource: &Section<'_>, lock: &Chosen<'_>) -> Result<bool> {
     let name = lock.descriptor.name;
     let has_session = lock.descriptor.service == Some(ServiceKind::Database);

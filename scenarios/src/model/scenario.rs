@@ -252,7 +252,7 @@ pub struct ResourceSetup {
     pub host: HostIndex,
     /// The objects, in alphabetical order. Never empty; an [`ObjectId`] is an index into this list.
     pub objects: Vec<ObjectSetup>,
-    /// Whether clients reach it through the session that holds the lock: it is a table of the database that keeps the
+    /// True if clients reach it through the session that holds the lock: it is a table of the database that keeps the
     /// lock, and its host serves nobody.
     pub in_session: bool,
     /// How it treats fencing numbers and versions.
@@ -264,7 +264,7 @@ pub struct ResourceSetup {
 /// Replicas without a leader: a client asks all of them, and goes on once so many have answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplicasSetup {
-    /// How many there are.
+    /// The number of replicas.
     pub count: usize,
     /// The number of answers that a write waits for.
     pub write_quorum: usize,

@@ -252,7 +252,7 @@ fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
     hosts
 }
 
-/// Whether it is a node, and no service: no fault strikes inside one of those.
+/// True of a node, and not of a service: no fault strikes inside one of those.
 fn is_redis(name: &str, scenario: &Scenario) -> bool {
     scenario.service.is_none() && is_node(name, scenario)
 }

@@ -20,7 +20,7 @@ program = ["acquire", "read", "write", "release"]
 "#;
 const PROGRAM: &str = "[\"acquire\", \"read\", \"write\", \"release\"]";
 
-/// What is said of the good scenario with these lines at its end, and these texts in place of others.
+/// Returns the message for the good scenario with these lines at its end, and these texts in place of others.
 fn message(resource: &str, changes: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned() + resource;
     for (line, replacement) in changes {

@@ -129,7 +129,7 @@ fn fencing_numbers_grow_from_owner_to_owner_also_over_restarts_of_the_service() 
     }
 }
 
-/// What the resource guards, or the session, holds for each lock here, whatever its clients believe.
+/// The resource or the session guards each lock here, whatever its clients believe.
 #[test]
 fn no_write_is_lost_where_the_resource_or_the_session_guards_it() {
     let mut overlaps = 0;

@@ -1,4 +1,4 @@
-//! What clients and the database say to each other.
+//! The messages between clients and the database.
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ pub enum Request {
     Lock {
         /// The name of the row, or of the advisory lock.
         name: String,
-        /// Which of the two it is.
+        /// A row lock, or an advisory lock.
         mode: LockMode,
-        /// What the lock is known by while it is this session's.
+        /// The name that the lock has while it is this session's.
         token: Vec<u8>,
-        /// Whether the session waits for a lock that is taken.
+        /// True if the session waits for a lock that is taken.
         waits: bool,
     },
     /// Gives an advisory lock back.
@@ -31,12 +31,12 @@ pub enum Request {
     },
     /// Reads the table.
     Read {
-        /// What is read, in the table's words.
+        /// The request to read, in the table's words.
         request: Vec<u8>,
     },
     /// Writes to the table, within the transaction if there is one.
     Write {
-        /// What is written, in the table's words.
+        /// The request to write, in the table's words.
         request: Vec<u8>,
     },
 }
@@ -68,12 +68,12 @@ impl fmt::Display for Request {
     }
 }
 
-/// How a lock ends.
+/// The event that ends a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockMode {
     /// With its transaction: `SELECT … FOR UPDATE`.
     Row,
-    /// When it is given back, or with its session: `pg_advisory_lock`.
+    /// Its release, or the end of its session: `pg_advisory_lock`.
     Advisory,
 }
 
@@ -86,7 +86,7 @@ impl LockMode {
     }
 }
 
-/// What the database says.
+/// A message of the database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// The statement was executed.
@@ -95,9 +95,9 @@ pub enum Answer {
     Locked,
     /// Another session has the lock.
     Taken,
-    /// Whether the advisory lock was the session's; it is not now.
+    /// True if the advisory lock was the session's; it is not now.
     Unlocked(bool),
-    /// What the table says.
+    /// The answer of the table.
     Row(Vec<u8>),
     /// Nothing: the machine's probe, which no client sees.
     Probe,
@@ -119,7 +119,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Why the database has ended a session.
+/// The reason for which the database has ended a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum DatabaseError {
     /// It was idle in a transaction for too long.

@@ -36,7 +36,7 @@ pub struct DatabaseRules {
     pub keepalive: Option<Keepalive>,
 }
 
-/// The table that sessions read and write. What a request and an answer say is not the database's business.
+/// The table that sessions read and write. The database knows nothing of the content of requests and answers.
 pub trait DataTable: Send {
     /// Reads or writes, as the request says.
     fn execute(&mut self, request: &[u8]) -> Vec<u8>;
@@ -57,14 +57,14 @@ struct Session {
     in_transaction: bool,
     /// Since when it has nothing to do; `None` while it waits for a lock.
     idle_since: Option<Duration>,
-    /// What its transaction has written.
+    /// The writes of its transaction.
     uncommitted: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
 struct Lock {
     owner: ServiceConnection,
-    /// What its owner says it is called by.
+    /// The name that its owner gave it.
     token: Vec<u8>,
     mode: LockMode,
     waiting: VecDeque<Waiting>,
@@ -221,7 +221,7 @@ impl Database {
         out.answer(from, number, answer);
     }
 
-    /// When a session is ended for doing nothing.
+    /// Returns the time at which a session is ended for doing nothing.
     fn idle_end(&self, session: &Session) -> Option<Duration> {
         let limit =
             if session.in_transaction { self.rules.idle_in_transaction } else { self.rules.idle_session };

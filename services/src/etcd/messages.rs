@@ -1,4 +1,4 @@
-//! What clients and etcd say to each other.
+//! The messages between clients and etcd.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct LeaseId(pub u64);
 pub enum Request {
     /// Asks for a lease.
     Grant {
-        /// How long it lasts; two seconds at least.
+        /// Its duration; two seconds at least.
         ttl: Duration,
     },
     /// Renews a lease.
@@ -87,7 +87,7 @@ pub enum Op {
     Put {
         /// The key.
         key: String,
-        /// What it holds.
+        /// The value to write.
         value: Vec<u8>,
         /// The lease that it goes with.
         lease: Option<LeaseId>,
@@ -128,10 +128,10 @@ impl fmt::Display for Op {
     }
 }
 
-/// What a key holds.
+/// The content of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyValue {
-    /// What was written.
+    /// The value that was written.
     pub value: Vec<u8>,
     /// The revision at which the key was made.
     pub created: u64,
@@ -139,30 +139,30 @@ pub struct KeyValue {
     pub lease: Option<LeaseId>,
 }
 
-/// What one thing of a transaction came to.
+/// The outcome of one operation of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OpResult {
     /// It was written.
     Put,
     /// The key that was read, if there is one.
     Got(Option<(String, KeyValue)>),
-    /// Whether there was such a key.
+    /// True if there was such a key.
     Deleted(bool),
 }
 
-/// What etcd says.
+/// A message of etcd.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// The lease is the client's.
     Granted {
         /// The lease.
         lease: LeaseId,
-        /// How long it lasts.
+        /// Its duration.
         ttl: Duration,
     },
     /// The keep-alive arrived.
     Alive {
-        /// What the lease lasts from now; zero: it is over.
+        /// The time that the lease lasts from now; zero: it is over.
         ttl: Duration,
     },
     /// The lease is over, as asked.
@@ -171,9 +171,9 @@ pub enum Answer {
     Done {
         /// The revision after it.
         revision: u64,
-        /// Whether the first list was executed.
+        /// True if the first list was executed.
         succeeded: bool,
-        /// What each thing came to.
+        /// The outcome of each operation.
         results: Vec<OpResult>,
     },
     /// The watch stands.
@@ -203,7 +203,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Why a request was refused.
+/// The reason for which a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum EtcdError {
     /// There is no such lease.

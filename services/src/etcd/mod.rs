@@ -22,7 +22,7 @@ use crate::service::{EVENT, Outbox, OwnerChange, Service, ServiceConnection, Ser
 const LOOK: Duration = Duration::from_millis(500);
 /// The shortest lease: one and a half election timeouts, in whole seconds.
 pub const SHORTEST_LEASE: Duration = Duration::from_secs(2);
-/// What a leader adds to every lease when it begins: an election timeout.
+/// The election timeout: a leader that begins adds it to every lease.
 const ELECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The service.
@@ -36,7 +36,7 @@ pub struct Etcd {
     watches: BTreeSet<(String, ServiceConnection)>,
     /// Keep-alives of leases that are over and not yet taken away: they are answered then.
     waiting: Vec<(LeaseId, ServiceConnection, u32)>,
-    /// What the owner of each lock has written.
+    /// The value that the owner of each lock has written.
     owners: BTreeMap<String, Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! What clients and ZooKeeper say to each other.
+//! The messages between clients and ZooKeeper.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,11 +25,11 @@ pub enum Request {
     Create {
         /// Its path. With `sequential`, ten digits are put behind it.
         path: String,
-        /// What it holds.
+        /// Its content.
         data: Vec<u8>,
-        /// Whether it goes with the session.
+        /// True if it goes with the session.
         ephemeral: bool,
-        /// Whether it gets the next number of its parent.
+        /// True if it gets the next number of its parent.
         sequential: bool,
     },
     /// Removes a node.
@@ -41,21 +41,21 @@ pub enum Request {
     Children {
         /// The parent.
         path: String,
-        /// Whether the client wants to hear of the next change.
+        /// True if the client wants to hear of the next change.
         watch: bool,
     },
     /// Asks for what a node holds. A node that is not there is not watched.
     Data {
         /// Its path.
         path: String,
-        /// Whether the client wants to hear of the next change.
+        /// True if the client wants to hear of the next change.
         watch: bool,
     },
     /// Asks whether a node is there. One that is not is watched as well.
     Exists {
         /// Its path.
         path: String,
-        /// Whether the client wants to hear of the next change.
+        /// True if the client wants to hear of the next change.
         watch: bool,
     },
     /// Ends the session, and its nodes with it.
@@ -98,7 +98,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// What ZooKeeper says.
+/// A message of ZooKeeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// The session is the client's, on this connection.
@@ -123,9 +123,9 @@ pub enum Answer {
     Deleted,
     /// The names of the children, in alphabetical order.
     Children(Vec<String>),
-    /// What the node holds.
+    /// The content of the node.
     Data(Vec<u8>),
-    /// Whether the node is there.
+    /// True if the node is there.
     Exists(bool),
     /// The session is over, as asked.
     Closed,
@@ -133,7 +133,7 @@ pub enum Answer {
     Refused(ZooKeeperError),
     /// A watch fired. It is gone now.
     Fired {
-        /// What was watched.
+        /// The kind of change that was watched.
         kind: WatchKind,
         /// The node.
         path: String,
@@ -158,7 +158,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Why a request was refused.
+/// The reason for which a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ZooKeeperError {
     /// There is no such node.
@@ -172,7 +172,7 @@ pub enum ZooKeeperError {
     NotEmpty,
 }
 
-/// What a watch is for.
+/// The kind of change that a watch waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum WatchKind {
     /// The node comes or goes.

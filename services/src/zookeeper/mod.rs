@@ -4,7 +4,7 @@
 //! client believes. Any request is a heartbeat. A session survives its connection, and it survives a restart of the
 //! service, which counts its timeout anew.
 //!
-//! [`ZooKeeperRules::lock_delay`] is not ZooKeeper's: Chubby and Consul have it. What a session held stays taken for so
+//! [`ZooKeeperRules::lock_delay`] is not ZooKeeper's: Chubby and Consul have it. Locks of a session stay taken for so
 //! long after it has expired.
 //!
 //! Not modelled: ACLs, data that changes, versions, quotas, multi, observers, and everything inside the group.

@@ -19,7 +19,7 @@ pub(super) struct Tree {
     fired: Vec<(ServiceConnection, WatchKind, String)>,
     /// The parents whose children have changed.
     touched: BTreeSet<String>,
-    /// What the owner of each lock has written.
+    /// The value that the owner of each lock has written.
     owners: BTreeMap<String, Vec<u8>>,
 }
 

@@ -27,7 +27,7 @@ fn lock(from: ServiceConnection, mode: LockMode) -> Request {
     Request::Lock { name: "a".to_owned(), mode, token: token(from), waits: true }
 }
 
-/// What a lock is known by while it is this session's.
+/// Returns the name of a lock while it is this session's.
 fn token(session: ServiceConnection) -> Vec<u8> {
     session.0.to_le_bytes().to_vec()
 }

@@ -207,7 +207,7 @@ impl Control {
     /// it says, and its faults wait.
     ///
     /// # Errors
-    /// When one of these words cannot be struck.
+    /// If one of these words cannot be struck.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<(), String> {
         let always = self.always.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for line in always {

@@ -1,4 +1,4 @@
-//! What a resource knows of the grants that have shown themselves: numbers and tokens, for each lock.
+//! The memory of a resource for the grants that have shown themselves: numbers and tokens, for each lock.
 //!
 //! Knows nothing of what is guarded.
 
@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::rules::{FencingCheck, NumberSource, Refusal, ResourceRules};
 use crate::event::LockId;
 
-/// What was shown so far.
+/// The numbers and tokens that were shown so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     highest_seen: HashMap<LockId, u64>,

@@ -1,21 +1,21 @@
-//! How a resource can guard its objects, and why it refuses what it is asked for.
+//! The rules by which a resource guards its objects, and its reasons to refuse a request.
 
 use thiserror::Error;
 
 use crate::event::ObjectId;
 
-/// How a resource guards its objects. By default it does not.
+/// The rules by which a resource guards its objects. By default it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRules {
-    /// What it does with fencing numbers, or tokens, of writes.
+    /// The check of the fencing numbers, or tokens, of writes.
     pub fencing: FencingCheck,
-    /// Who gives out the numbers that it compares.
+    /// The source of the numbers that it compares.
     pub numbers: NumberSource,
-    /// What [`FencingCheck::AskLock`] does if the lock gives no answer. No effect otherwise.
+    /// The decision of [`FencingCheck::AskLock`] if the lock gives no answer. No effect otherwise.
     pub no_answer: NoAnswer,
-    /// Whether a restart forgets what was shown: the highest number, the marker. The objects are kept.
+    /// True if a restart forgets what was shown: the highest number, the marker. The objects are kept.
     pub forgets: bool,
-    /// Whether a read also carries a fencing number, which is checked (lower ones are refused) and remembered.
+    /// True if a read also carries a fencing number, which is checked (lower ones are refused) and remembered.
     /// Without it, two clients can both read, then write in the order of their numbers: a lost update that
     /// fencing lets through. No effect while `fencing` is off.
     pub fence_reads: bool,
@@ -40,7 +40,7 @@ impl ResourceRules {
     }
 }
 
-/// What a lock service says to the question whose a lock is.
+/// The answer of a lock service that was asked whose a lock is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockAnswer {
     /// The grant with this token.
@@ -51,7 +51,7 @@ pub enum LockAnswer {
     None,
 }
 
-/// What a resource does that has asked the lock, and was not answered.
+/// The decision of a resource that has asked the lock, and was not answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoAnswer {
     /// It refuses the request: it fails closed.
@@ -61,7 +61,7 @@ pub enum NoAnswer {
     Apply,
 }
 
-/// Who gives out fencing numbers.
+/// The source of fencing numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberSource {
     /// The lock, with each grant.
@@ -71,7 +71,7 @@ pub enum NumberSource {
     Resource,
 }
 
-/// What a resource does with what a grant shows: its fencing number, or its token. Unless off, a request that shows
+/// The check of what a grant shows: its fencing number, or its token. Unless off, a request that shows
 /// nothing is refused.
 ///
 /// Tokens are told apart and have no order.
@@ -131,7 +131,7 @@ impl FencingCheck {
     }
 }
 
-/// Why a resource refused a request.
+/// The reason for which a resource refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The request's number is too low: a later grant has been here.

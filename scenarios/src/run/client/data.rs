@@ -16,7 +16,7 @@ use super::replicas::ResourceWay;
 use super::stage::Stage;
 
 impl<S: Stage> Client<'_, S> {
-    /// What a new grant shows to the resource.
+    /// Returns what a new grant shows to the resource.
     pub(super) fn shown(&self, lease: &Grant) -> Option<u64> {
         let rules = self.program.rules;
         match rules.numbers {

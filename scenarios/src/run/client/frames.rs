@@ -1,10 +1,10 @@
-//! What clients and the resource send each other: frames of a fixed length, a request and its answer.
+//! The messages between clients and the resource: frames of a fixed length, a request and its answer.
 //!
 //! Knows nothing of what is done about a request.
 
 use doublehold_history::{CallId, Content, ObjectId};
 
-/// What tells a token from a number, where one of them is shown.
+/// The bit that tells a token from a number, where one of them is shown.
 const IS_TOKEN: u64 = 1 << 63;
 
 /// A token as it is shown: a digest of it. Two tokens that have one digest are not modelled.
@@ -19,7 +19,7 @@ pub(super) fn number(shown: u64) -> Option<u64> {
     (shown & IS_TOKEN == 0).then_some(shown)
 }
 
-/// What a client asks of the resource.
+/// A request of a client to the resource.
 pub(super) struct Request {
     pub(super) grant: CallId,
     pub(super) fencing: Option<u64>,
@@ -46,8 +46,8 @@ pub(super) enum Action {
 }
 
 impl Request {
-    /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
-    /// What is no write and has a based-on asks for something else than a read.
+    /// A byte for the optional parts and, above these three bits, the object. Then grant, fencing, based-on, value.
+    /// A request with a based-on that is not a write asks for something else than a read.
     pub(super) const SIZE: usize = 1 + 4 * 8;
 
     pub(super) fn encode(&self) -> [u8; Request::SIZE] {
@@ -79,16 +79,16 @@ impl Request {
     }
 }
 
-/// What the resource answers.
+/// An answer of the resource.
 pub(super) enum Answer {
-    /// What it holds now.
+    /// Its content now.
     Content(Content),
     /// It will not.
     Refused,
 }
 
 impl Answer {
-    /// What a grant is to show, or the marker: the version says whether there is any.
+    /// Builds the answer with the number that a grant is to show, or the marker: version 0 says that there is none.
     pub(super) fn of_shown(shown: Option<u64>) -> Answer {
         Answer::Content(Content { version: shown.is_some().into(), value: shown.unwrap_or(0) })
     }
@@ -97,7 +97,7 @@ impl Answer {
         (content.version == 1).then_some(content.value)
     }
 
-    /// Whether it did, then version and value.
+    /// A byte that says if it did, then version and value.
     pub(super) const SIZE: usize = 1 + 2 * 8;
 
     pub(super) fn encode(&self) -> [u8; Answer::SIZE] {

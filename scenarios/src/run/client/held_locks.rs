@@ -17,7 +17,7 @@ pub(super) type HeldLocks = BTreeMap<LockId, HeldLock>;
 pub(super) struct HeldLock {
     pub(super) grant: CallId,
     pub(super) lease: Grant,
-    /// What it shows to the resource: a number, or its token as one.
+    /// The number that it shows to the resource, or its token as one.
     pub(super) shown: Option<u64>,
     /// Grants of the same lock that were not given back, the innermost last.
     pub(super) inner: Vec<(CallId, Grant)>,

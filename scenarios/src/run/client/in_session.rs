@@ -69,7 +69,7 @@ impl<S: Stage> Client<'_, S> {
         }
     }
 
-    /// What a statement came to. One that finds its session over is how its client learns of it.
+    /// Returns the outcome of a statement. One that finds its session over is how its client learns of it.
     async fn or_notice<T>(&self, came_to: Result<T, SessionEnded>) -> Result<T, SessionEnded> {
         if came_to.is_err() {
             self.stage.notice_loss("session over").await;

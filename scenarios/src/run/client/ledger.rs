@@ -1,4 +1,4 @@
-//! What became of each write to replicas, for the history: no replica and no client knows it alone.
+//! The fate of each write to replicas, for the history: no replica and no client knows it alone.
 //!
 //! A write counts as applied once as many replicas have stored it as a write waits for, or once a read has returned it:
 //! before that nobody can tell that it was there. It counts as refused once so many have refused it that this cannot

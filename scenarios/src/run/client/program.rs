@@ -37,7 +37,7 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) lock: LockSetup,
     /// What the locks protect.
     pub(crate) objects: Vec<ObjectSetup>,
-    /// How the resource guards that.
+    /// The rules by which the resource guards that.
     pub(crate) rules: ResourceRules,
     /// What builds its lock.
     pub(crate) kind: Arc<dyn LockKind<S>>,
@@ -48,7 +48,7 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) resources: Vec<String>,
     /// The replicas that these are, if there are several.
     pub(crate) replicas: Option<ReplicasSetup>,
-    /// Whether it reads and writes through the session that holds the lock.
+    /// True if it reads and writes through the session that holds the lock.
     pub(crate) in_session: bool,
     /// True if it is a thread, whose process runs on when its program is done.
     pub(crate) is_thread: bool,

@@ -1,6 +1,6 @@
 //! A client's way to several replicas of the resource: it asks all at once, and goes on once enough have answered.
 //!
-//! What was sent to the others goes on its way, and their late answers are passed over. A connection that has ended is
+//! The requests to the others go on their way, and their late answers are passed over. A connection that has ended is
 //! opened anew before the next request; a request for which there is none by the time enough have answered is not sent.
 //!
 //! Not modelled: replicas that talk with each other, and a client's own timeout.
@@ -163,9 +163,9 @@ struct ReplicaLink<S: Stage> {
     host: String,
     state: State<S::Stream>,
     unsent: Vec<u8>,
-    /// What has arrived of an answer that is not whole.
+    /// The bytes that have arrived of an answer that is not whole.
     received: Vec<u8>,
-    /// How many answers are still to come to requests that nobody waits for any more.
+    /// The number of answers still to come to requests that nobody waits for any more.
     owed: u64,
 }
 

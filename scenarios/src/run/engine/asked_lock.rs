@@ -21,7 +21,7 @@ use crate::run::client::frames::token_shown;
 use crate::run::client::resource::LockService;
 use crate::run::lean::reply;
 
-/// How long the resource waits for an answer, on its monotonic clock.
+/// The time for which the resource waits for an answer, on its monotonic clock.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The node that is asked, and the key of each lock.
@@ -51,7 +51,7 @@ impl LockService for AskingHost {
     }
 }
 
-/// What the node says to `GET`.
+/// Returns the node's answer to `GET`.
 async fn get(host: &Host, node: HostId, key: &str) -> io::Result<Value> {
     let mut stream = host.connect(node, REDIS_PORT).await.map_err(io::Error::other)?;
     let request = format!("*2\r\n$3\r\nGET\r\n${}\r\n{key}\r\n", key.len());

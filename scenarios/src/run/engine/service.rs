@@ -1,6 +1,6 @@
 //! A service on a simulated host: its state machine, connections and timer.
 //!
-//! What a service knows is not gone with its process: its group has it. A process that starts again goes on from there,
+//! The knowledge of a service outlives its process: its group has it. A process that starts again goes on from there,
 //! without connections.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::model::service::ServiceSetup;
 use crate::run::client::in_session::StoreTable;
 use crate::run::recorder::Recorder;
 
-/// What there is room for at least when a connection is read.
+/// The bytes that a read has room for, at least.
 const READ_BYTES: usize = 512;
 
 /// A service of one run. Clones are the same service.

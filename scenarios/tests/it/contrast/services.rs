@@ -1,4 +1,4 @@
-//! What decides the verdict of each entry about a service that has no contrast in its own file.
+//! The cause of each verdict about a service that has no contrast in its own file.
 
 use doublehold_history::Predicate::{LV, P1};
 

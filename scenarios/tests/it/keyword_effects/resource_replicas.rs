@@ -58,7 +58,7 @@ fn every_key_of_replicas_does_what_it_says() {
     check(&rows());
 }
 
-/// How many replicas were sent anything by a client once it had the lock.
+/// Counts the replicas that were sent anything by a client once it had the lock.
 fn asked(seen: &Seen, client: &str) -> usize {
     let replicas = ["resource-1", "resource-2", "resource-3"];
     let known = |name: &&&str| seen.report.scenario.hosts.iter().any(|host| host.name == **name);

@@ -125,13 +125,13 @@ pub(crate) const WORDS: &[Word] = &[
     ("service.kind=database", || is_kind("row-lock", "database")),
 ];
 
-/// Whether a release that finds its node gone tells its client so.
+/// True if a release that finds its node gone tells its client so.
 fn learns_from_its_release(says: &str) -> bool {
     let seen = run(CUT, &[("lock.release_says", says)], 1);
     losses(&seen.report.history)[0].heard.iter().any(|it| it.word == "its release")
 }
 
-/// Whether the service of this lock can be called by this word, and by no other.
+/// True if the service of this lock can be called by this word, and by no other.
 fn is_kind(lock: &str, word: &str) -> bool {
     let as_kind = |kind: &str| read(CUT, &[("lock.algorithm", lock), ("service.kind", kind)]);
     ["zookeeper", "etcd", "database"].iter().all(|kind| as_kind(kind).is_ok() == (*kind == word))

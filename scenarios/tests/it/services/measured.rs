@@ -14,11 +14,11 @@ struct Measured {
     lock: &'static str,
     service: &'static str,
     fault: Strikes,
-    /// When c2 was granted the lock.
+    /// The time of c2's grant.
     next: Option<f64>,
     /// The news that c1 had, each word with its time.
     news: &'static [(&'static str, f64)],
-    /// Whether two held the lock at once.
+    /// True if two held the lock at once.
     together: bool,
 }
 
@@ -150,7 +150,7 @@ impl Measured {
         )
     }
 
-    /// Whether a simulated time is as the measured one, as far as chance goes.
+    /// True if a simulated time is as the measured one, as far as chance goes.
     fn is_near(&self, simulated: f64, measured: f64) -> bool {
         let beats = !self.lock.ends_with("-lock") || self.lock == "etcdctl-lock";
         let chance = if beats { HEARTBEAT_S } else { 0.1 };
@@ -158,7 +158,7 @@ impl Measured {
     }
 }
 
-/// What a simulated run came to, in seconds after the fault.
+/// The outcome of a simulated run, in seconds after the fault.
 struct Simulated {
     next: Option<f64>,
     news: Vec<(String, f64)>,

@@ -8,7 +8,7 @@ nodes = { names = ["zk"] }
 clients = [{ name = "c1", program = ["acquire", "write", "release"] }]
 "#;
 
-/// What is said of the good scenario with these texts in place of others, and more at its end.
+/// Returns the message for the good scenario with these texts in place of others, and more at its end.
 fn message(changes: &[(&str, &str)], more: &str) -> String {
     let mut text = GOOD.to_owned() + more;
     for (line, replacement) in changes {
