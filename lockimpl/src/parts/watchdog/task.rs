@@ -51,7 +51,8 @@ impl<E: Env, L: Renewable> WatchedLock<E, L> {
             counted,
             ends: counted.saturating_add(ttl),
         };
-        watch.runs(self.env.spawn(watchdog.keep()));
+        // In a box: its future takes eight kilobytes, and whoever spawns it moves it several times.
+        watch.runs(self.env.spawn(Box::pin(watchdog.keep())));
         grant.watch = Some(watch);
         Acquired::Granted(grant)
     }
