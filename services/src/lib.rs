@@ -27,4 +27,6 @@ mod service;
 pub mod zookeeper;
 
 pub use frame::{BadFrame, FrameBuffer, write_frame};
-pub use service::{EVENT, Keepalive, Outbox, Outgoing, OwnerChange, Service, ServiceConnection, ServiceKind};
+pub use service::{
+    EVENT, Keepalive, Outbox, Outgoing, OwnerChange, SESSION_ENDED, Service, ServiceConnection, ServiceKind,
+};

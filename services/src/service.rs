@@ -46,6 +46,8 @@ impl ServiceKind {
 
 /// The number of a message that answers no request.
 pub const EVENT: u32 = 0;
+/// The cause of an owner's change that nobody asked for: the session or lease is over.
+pub const SESSION_ENDED: &str = "SESSION ENDED";
 
 /// A service. Times are readings of its monotonic clock: the time since some fixed moment.
 pub trait Service: Send + 'static {
@@ -140,7 +142,7 @@ pub struct OwnerChange {
     pub before: Option<Vec<u8>>,
     /// The value that the owner has written there now; `None` if nobody has it.
     pub after: Option<Vec<u8>>,
-    /// The request that did it, or `EXPIRED`.
+    /// The request that did it, or [`SESSION_ENDED`].
     pub cause: &'static str,
 }
 

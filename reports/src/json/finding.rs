@@ -73,6 +73,7 @@ fn loss_kind(how: &LossKind) -> &'static str {
         LossKind::Forgotten => "forgotten",
         LossKind::Flushed => "flushed",
         LossKind::Evicted => "evicted",
+        LossKind::SessionEnded { .. } => "session-ended",
         LossKind::Overwritten { .. } => "overwritten",
         LossKind::DeletedByHolder(HolderCall::Asking) => "cleaned-up-late",
         LossKind::DeletedByHolder(HolderCall::Extending) => "deleted-by-extension",

@@ -37,6 +37,8 @@ pub(super) enum Sign {
     Key,
     /// A key expired.
     Expired,
+    /// The session that a lock belongs to ends at its service.
+    SessionEnded,
     /// A key was lost.
     Lost,
 }
@@ -58,7 +60,7 @@ impl Sign {
             Sign::Link => ('┄', '-'),
             Sign::Struck => ('▲', '^'),
             Sign::Key => ('1', '1'),
-            Sign::Expired => ('┤', ')'),
+            Sign::Expired | Sign::SessionEnded => ('┤', ')'),
             Sign::Lost => ('†', '!'),
         };
         style.glyph(unicode, ascii)
@@ -80,6 +82,7 @@ impl Sign {
             Sign::Struck => "a fault strikes",
             Sign::Key => "1 2 3 the node holds the key of that client",
             Sign::Expired => "the key expires",
+            Sign::SessionEnded => "the session ends",
             Sign::Lost => "the node's memory loses the key",
         }
     }

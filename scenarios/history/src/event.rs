@@ -396,6 +396,8 @@ pub enum KeyEnd {
     Flushed,
     /// The node evicted it, for want of memory.
     Evicted,
+    /// The session or lease that it belonged to ended at its service.
+    SessionEnded,
 }
 
 /// How a run ended.

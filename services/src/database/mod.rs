@@ -23,7 +23,9 @@ use std::time::Duration;
 
 pub use messages::{Answer, DatabaseError, LockMode, Request};
 
-use crate::service::{EVENT, Keepalive, Outbox, OwnerChange, Service, ServiceConnection, ServiceKind};
+use crate::service::{
+    EVENT, Keepalive, Outbox, OwnerChange, SESSION_ENDED, Service, ServiceConnection, ServiceKind,
+};
 
 /// The settings of the service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -267,7 +269,7 @@ impl Service for Database {
 
     fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Outbox<Answer>) {
         self.ended.remove(&connection);
-        self.end_session(connection, "SESSION ENDED", now, out);
+        self.end_session(connection, SESSION_ENDED, now, out);
     }
 
     fn advance(&mut self, now: Duration, out: &mut Outbox<Answer>) {
@@ -281,7 +283,7 @@ impl Service for Database {
             out.answer(session, EVENT, Answer::Ended(why));
             out.close(session);
             self.ended.insert(session);
-            self.end_session(session, "SESSION ENDED", now, out);
+            self.end_session(session, SESSION_ENDED, now, out);
         }
     }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub use messages::{Answer, EtcdError, KeyValue, LeaseId, Op, OpResult, Request};
 
-use crate::service::{EVENT, Outbox, OwnerChange, Service, ServiceConnection, ServiceKind};
+use crate::service::{EVENT, Outbox, OwnerChange, SESSION_ENDED, Service, ServiceConnection, ServiceKind};
 
 /// The time between two looks for leases that are over.
 const LOOK: Duration = Duration::from_millis(500);
@@ -230,7 +230,7 @@ impl Service for Etcd {
         for id in over {
             self.revoke(id, out);
         }
-        self.settle("EXPIRED", out);
+        self.settle(SESSION_ENDED, out);
     }
 
     fn next_due(&self) -> Option<Duration> {

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use messages::{Answer, Request, SessionId, WatchKind, ZooKeeperError};
 use tree::Tree;
 
-use crate::service::{EVENT, Outbox, Service, ServiceConnection, ServiceKind};
+use crate::service::{EVENT, Outbox, SESSION_ENDED, Service, ServiceConnection, ServiceKind};
 
 /// The length of a tick where nobody sets another: that of the sample configuration.
 pub const TICK: Duration = Duration::from_secs(2);
@@ -229,7 +229,7 @@ impl Service for ZooKeeper {
         let due: Vec<SessionId> = self.delayed.iter().filter_map(due).collect();
         self.delayed.retain(|(at, _)| *at > now);
         due.into_iter().for_each(|id| self.tree.delete_of(id));
-        self.settle("EXPIRED", out);
+        self.settle(SESSION_ENDED, out);
     }
 
     fn next_due(&self) -> Option<Duration> {

@@ -156,7 +156,7 @@ impl Panel<'_> {
             let is_lost = matches!(how, KeyEnd::Forgotten | KeyEnd::Flushed | KeyEnd::Evicted);
             let (ink, wide) = match how {
                 KeyEnd::Forgotten | KeyEnd::Flushed | KeyEnd::Evicted => (VIOLATION, 2.4),
-                KeyEnd::Expired => (INK, 2.4),
+                KeyEnd::Expired | KeyEnd::SessionEnded => (INK, 2.4),
                 KeyEnd::Deleted | KeyEnd::Overwritten => (FAINT, 1.2),
             };
             let attributes = format!(r#"stroke="{ink}" stroke-width="{wide}""#);
@@ -183,5 +183,6 @@ fn how_it_ended(how: KeyEnd) -> &'static str {
         KeyEnd::Forgotten => "was lost",
         KeyEnd::Flushed => "was flushed",
         KeyEnd::Evicted => "was evicted",
+        KeyEnd::SessionEnded => "session ended",
     }
 }

@@ -110,7 +110,7 @@ fn of_clients(view: &View, id: &str) -> [Entry; 7] {
     ]
 }
 
-fn of_keys(view: &View) -> [Entry; 4] {
+fn of_keys(view: &View) -> [Entry; 5] {
     let keys = || view.lanes.nodes.iter().flat_map(|lane| &lane.keys);
     let ended = |ends: &[KeyEnd]| keys().any(|key| key.until.is_some_and(|(_, how)| ends.contains(&how)));
     let color = colours::client(0);
@@ -121,6 +121,7 @@ fn of_keys(view: &View) -> [Entry; 4] {
             "the node holds that client's key",
         ),
         (ended(&[KeyEnd::Expired]), Sign::Tick(INK, 2.4), "the key expires"),
+        (ended(&[KeyEnd::SessionEnded]), Sign::Tick(INK, 2.4), "the session ends"),
         (ended(&[KeyEnd::Deleted, KeyEnd::Overwritten]), Sign::Tick(FAINT, 1.2), "a command ends the key"),
         (
             ended(&[KeyEnd::Forgotten, KeyEnd::Flushed, KeyEnd::Evicted]),

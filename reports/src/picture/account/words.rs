@@ -66,6 +66,12 @@ fn loss_words(facts: &Facts<'_>, it: &KeyLost, Loss { nodes, how }: &Loss) -> St
                 meanwhile_words(facts, it.holder, meanwhile)
             )
         }
+        LossKind::SessionEnded { meanwhile } => {
+            format!(
+                "{holder}'s session ended on {nodes} while {}",
+                meanwhile_words(facts, it.holder, meanwhile)
+            )
+        }
         LossKind::Forgotten => format!("{nodes} forgot {holder}'s key"),
         LossKind::Flushed => format!("{holder}'s key was flushed from {nodes}"),
         LossKind::Evicted => format!("{holder}'s key was evicted from {nodes}"),

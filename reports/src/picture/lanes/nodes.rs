@@ -18,6 +18,7 @@ pub(super) fn draw(lane: &NodeLane, pen: &mut Pen<'_>, facts: &Facts<'_>) {
     for (at, how) in lane.keys.iter().filter_map(|key| key.until) {
         let (sign, paint) = match how {
             KeyEnd::Expired => (Sign::Expired, Paint::Dim),
+            KeyEnd::SessionEnded => (Sign::SessionEnded, Paint::Dim),
             KeyEnd::Forgotten | KeyEnd::Flushed | KeyEnd::Evicted => (Sign::Lost, Paint::Bad),
             // The next holder's key, or nothing, says enough.
             KeyEnd::Deleted | KeyEnd::Overwritten => continue,

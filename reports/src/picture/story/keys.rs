@@ -53,6 +53,7 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEve
         KeyEnd::Overwritten => format!("{client}'s key{of} is overwritten on {nodes}"),
         KeyEnd::Flushed => format!("{client}'s key{of} is flushed from {nodes}"),
         KeyEnd::Evicted => format!("{client}'s key{of} is evicted from {nodes}"),
+        KeyEnd::SessionEnded => format!("{client}'s session ends on {nodes}"),
         KeyEnd::Forgotten | KeyEnd::Deleted => {
             format!("{client}'s key{of} is gone from {nodes}'s memory")
         }

@@ -148,5 +148,6 @@ fn end_words(how: KeyEnd) -> &'static str {
         KeyEnd::Forgotten => "is forgotten",
         KeyEnd::Flushed => "was flushed",
         KeyEnd::Evicted => "was evicted",
+        KeyEnd::SessionEnded => "is gone with its session",
     }
 }

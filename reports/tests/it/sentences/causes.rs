@@ -46,24 +46,18 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s key expired on (?<nodes>.+) while (?<again>\w+)(?<meanwhile> was still at work| was paused| was suspended|'s write was on its way), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<who>\w+)'s (?<end>key expired|session ended) on (?<nodes>.+) while (?<again>\w+)(?<meanwhile> was still at work| was paused| was suspended|'s write was on its way), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let (who, same) = (seen.client(&it["who"])?, it["who"] == it["again"]);
+            let how = if &it["end"] == "key expired" { KeyEnd::Expired } else { KeyEnd::SessionEnded };
             let lived = |key: &KeySpan, until: TrueNs| {
-                between(set_at(seen, key), until) >= seen.report.scenario.lock.ttl.mul_f64(0.9)
-                    && seen.claims_at(who, until)
+                let lived = between(set_at(seen, key), until);
+                let its_time =
+                    how == KeyEnd::SessionEnded || lived >= seen.report.scenario.lock.ttl.mul_f64(0.9);
+                its_time && seen.claims_at(who, until)
             };
-            let last = ends(seen, it, KeyEnd::Expired)?.into_iter().map(|(_, at)| at).max()?;
-            let so = match &it["meanwhile"] {
-                " was paused" => is_stopped(seen, who, last, "pause"),
-                " was suspended" => is_stopped(seen, who, last, "suspend"),
-                " was still at work" => {
-                    let stops = ["pause", "suspend", "crash", "power-loss"];
-                    !under_way(seen, who, last) && !stops.iter().any(|kind| is_stopped(seen, who, last, kind))
-                }
-                _ => under_way(seen, who, last),
-            };
-            Some(same && so && lost(seen, it, KeyEnd::Expired, lived)? && granted_by(seen, it)?)
+            let so = is_at(seen, it, how)?;
+            Some(same && so && lost(seen, it, how, lived)? && granted_by(seen, it)?)
         },
     },
     Rule {
@@ -345,11 +339,6 @@ fn let_in(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     if it.name("later").is_some() { granted_by(seen, it) } else { Some(true) }
 }
 
-pub(crate) fn sends_plain_del(seen: &Seen<'_>) -> bool {
-    let release = seen.report.scenario.lock.switches.get("release");
-    release.is_some_and(|release| release.to_string() == "plain-delete")
-}
-
 /// Whether the later client's clock was ahead by so much when it was granted the lock, and the first one's lease over
 /// by that clock alone.
 fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
@@ -363,6 +352,21 @@ fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
     let ends = grants.find(|(client, ..)| *client == who)?.1?.reading_ns;
     let reads = grants.find(|(client, ..)| *client == later)?.2.wall_ns;
     Some(says(ahead, Duration::from_nanos(by_ns)) && reads >= ends && reads - by_ns as i64 <= ends)
+}
+
+/// True if the holder was at what the sentence says when its last key ended in this way.
+fn is_at(seen: &Seen<'_>, it: &Captures<'_>, how: KeyEnd) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let last = ends(seen, it, how)?.into_iter().map(|(_, at)| at).max()?;
+    Some(match &it["meanwhile"] {
+        " was paused" => is_stopped(seen, who, last, "pause"),
+        " was suspended" => is_stopped(seen, who, last, "suspend"),
+        " was still at work" => {
+            let stops = ["pause", "suspend", "crash", "power-loss"];
+            !under_way(seen, who, last) && !stops.iter().any(|kind| is_stopped(seen, who, last, kind))
+        }
+        _ => under_way(seen, who, last),
+    })
 }
 
 /// The key of a client on each of the nodes that a sentence names, and when it ended in this way. A node that has it

@@ -142,7 +142,9 @@ fn node(seen: &Seen<'_>, node: HostIndex, lane: &str) -> Option<&'static str> {
         return Some("no key, and the node held one");
     }
     let lost = [KeyEnd::Forgotten, KeyEnd::Flushed, KeyEnd::Evicted];
-    if lane.contains('†') && !lost.into_iter().any(&ends) || lane.contains('┤') && !ends(KeyEnd::Expired)
+    let over = [KeyEnd::Expired, KeyEnd::SessionEnded];
+    if lane.contains('†') && !lost.into_iter().any(&ends)
+        || lane.contains('┤') && !over.into_iter().any(&ends)
     {
         return Some("an end of a key that no key had");
     }

@@ -131,6 +131,10 @@ pub(crate) const RULES: &[Rule] = &[
         holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Expired)?.is_some()),
     },
     Rule {
+        says: r"^(?<who>\w+)'s session ends on (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::SessionEnded)?.is_some()),
+    },
+    Rule {
         says: r"^(?<who>\w+)'s key is (?<how>flushed|evicted) from (?<nodes>.+)$",
         holds: |seen, at, it| Some(lost(seen, at, it, end_of(&it["how"]))?.is_some()),
     },

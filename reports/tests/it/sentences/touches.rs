@@ -6,7 +6,6 @@ use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::Event;
 use regex_lite::Captures;
 
-use crate::sentences::causes::sends_plain_del;
 use crate::sentences::evidence::is;
 use crate::sentences::seen::Seen;
 
@@ -182,4 +181,9 @@ fn freed_its_own_on(seen: &Seen<'_>, it: &Captures<'_>, node: HostIndex) -> Opti
         let meant = if ungranted { !was_granted(seen, &touch) } else { of_client(touch.by) && order };
         meant && relied && executed(seen, &touch)
     }))
+}
+
+fn sends_plain_del(seen: &Seen<'_>) -> bool {
+    let release = seen.report.scenario.lock.switches.get("release");
+    release.is_some_and(|release| release.to_string() == "plain-delete")
 }

@@ -228,7 +228,7 @@ fn overrun(report: &Report, told: &Violation, client: ClientId, grant: CallId) -
     };
     // By a node's clock it may be over sooner.
     let gone = report.keys.iter().filter(|key| key.grant == grant).filter_map(|key| key.until);
-    let gone = gone.filter(|(_, how)| *how == KeyEnd::Expired);
+    let gone = gone.filter(|(_, how)| matches!(how, KeyEnd::Expired | KeyEnd::SessionEnded));
     let name = report.history.header().client(client);
     Some(Candidate {
         what: What::Overrun(client, overran),

@@ -37,6 +37,7 @@ pub(super) fn lost_keys(
         ended(KeyEnd::Evicted, LossKind::Evicted),
         loss_where(&lost, |it| it.how == KeyEnd::Expired && is_early(it), LossKind::ExpiredEarly),
         ran_out(facts, &lost, first),
+        session_ended(facts, &lost, first),
     ];
     let mut losses = deleted::by_another(facts, &lost);
     losses.extend(others.into_iter().flatten());
@@ -96,6 +97,13 @@ fn ran_out(facts: &RunFacts<'_>, lost: &[LostSpan<'_>], first: &Claim) -> Option
     let is_up = |it: &&LostSpan<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
     let last = lost.iter().filter(is_up).map(|it| it.at).max()?;
     loss_where(lost, is_up, LossKind::Expired { meanwhile: meanwhile(facts, first, last)? })
+}
+
+/// Its session ended at the service, and the holder did not notice, or did not care.
+fn session_ended(facts: &RunFacts<'_>, lost: &[LostSpan<'_>], first: &Claim) -> Option<Loss> {
+    let has_ended = |it: &&LostSpan<'_>| it.how == KeyEnd::SessionEnded;
+    let last = lost.iter().filter(has_ended).map(|it| it.at).max()?;
+    loss_where(lost, has_ended, LossKind::SessionEnded { meanwhile: meanwhile(facts, first, last)? })
 }
 
 /// Of a failover: the node that grants was promoted while another had the first holder's key, and never had it. Where

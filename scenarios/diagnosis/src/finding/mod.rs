@@ -86,6 +86,11 @@ pub enum LossKind {
         /// What kept its holder from noticing, or from caring.
         meanwhile: Meanwhile,
     },
+    /// Its session or lease ended at the service.
+    SessionEnded {
+        /// The reason for which its holder did not notice, or care.
+        meanwhile: Meanwhile,
+    },
     /// Its node forgot it when it died.
     Forgotten,
     /// An operator flushed the node.
@@ -308,7 +313,7 @@ fn freed_in_turn(facts: &RunFacts<'_>, first: &Claim, second: &Claim) -> Option<
 
 /// When a key's time was up, if it ended by that.
 fn expiry_time(key: &KeySpan) -> Option<TrueNs> {
-    key.until.filter(|(_, how)| *how == KeyEnd::Expired).map(|(at, _)| at)
+    key.until.filter(|(_, how)| matches!(how, KeyEnd::Expired | KeyEnd::SessionEnded)).map(|(at, _)| at)
 }
 
 /// The hosts in the scenario's order, each once.

@@ -110,6 +110,7 @@ fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
             KeyEnd::Overwritten => "is overwritten",
             KeyEnd::Flushed => "is flushed",
             KeyEnd::Evicted => "is evicted",
+            KeyEnd::SessionEnded => "is gone with its session",
             KeyEnd::Deleted => return None,
         };
         Some((at, format!("{}'s key {how} on {}", name(span.client), name(span.node))))

@@ -156,6 +156,7 @@ fn every_word_of_the_header_and_of_outcomes_is_explained() {
         KeyEnd::Forgotten,
         KeyEnd::Flushed,
         KeyEnd::Evicted,
+        KeyEnd::SessionEnded,
     ];
     let clocks = [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot];
     let all = header

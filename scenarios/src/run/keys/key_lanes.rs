@@ -32,6 +32,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, LockId, NodeId, TrueNs};
+use doublehold_services::SESSION_ENDED;
 use doublehold_sim_redis::core::KeyChange;
 
 use super::attribution::{Attribution, LockMark, Mark, Moment, Sender};
@@ -322,6 +323,7 @@ impl KeyLanes {
             Some(_) => KeyEnd::Overwritten,
             None if change.command == "EXPIRED" => KeyEnd::Expired,
             None if change.command == "EVICTED" => KeyEnd::Evicted,
+            None if change.command == SESSION_ENDED => KeyEnd::SessionEnded,
             // A copy goes like that as well when its node starts over with another's data.
             None if change.command == "FLUSHALL" && by.origin == KeyOrigin::Executed => KeyEnd::Flushed,
             None => KeyEnd::Deleted,

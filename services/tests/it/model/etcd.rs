@@ -216,7 +216,7 @@ impl Model<Etcd> for Naive {
                 }
             }
         }
-        self.settle("EXPIRED", out);
+        self.settle("SESSION ENDED", out);
     }
 
     fn restart(&mut self, now: Duration, _: &mut Out) {

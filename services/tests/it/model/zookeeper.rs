@@ -269,7 +269,7 @@ impl Model<ZooKeeper> for Naive {
                 self.late.push((id, until));
             }
         }
-        self.tell_owners("EXPIRED", out);
+        self.tell_owners("SESSION ENDED", out);
     }
 
     fn restart(&mut self, now: Duration, _: &mut Out) {
