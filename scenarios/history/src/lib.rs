@@ -72,7 +72,7 @@ pub use event::{
     CallId, ClientId, Event, EventKind, KeyEnd, KeyOp, LockId, NodeId, ObjectId, ReleaseOutcome, RunOutcome,
     TrueNs, instant,
 };
-pub use figures::{Figures, figures};
+pub use figures::{Figures, WorkCounts, figures};
 pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;
 pub use judge::{Overall, Verdicts, check, judge};

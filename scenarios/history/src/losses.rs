@@ -66,28 +66,34 @@ impl LostLock {
 /// A client hears of a loss when its library says so (unless it takes that back before the next grant), when its own
 /// code finds its lease over, and when a release is answered that there was nothing to release.
 pub fn losses(history: &History) -> Vec<LostLock> {
-    let claims = claims(history);
-    let mut losses: Vec<LostLock> = claims.iter().filter_map(|claim| loss(history, &claims, claim)).collect();
+    losses_among(history, &claims(history))
+}
+
+/// The same, of claims that are known.
+pub(crate) fn losses_among(history: &History, claims: &[Claim]) -> Vec<LostLock> {
+    let later = claims.iter().enumerate().map(|(place, claim)| (claim, &claims[place + 1..]));
+    let mut losses: Vec<LostLock> =
+        later.filter_map(|(claim, later)| find_loss(history, claim, later)).collect();
     losses.sort_by_key(|loss| (loss.next_at, loss.grant));
     losses
 }
 
-fn loss(history: &History, claims: &[Claim], claim: &Claim) -> Option<LostLock> {
-    let own = history.events().iter().filter(|event| event.what.call() == Some(claim.grant));
+/// Finds the loss of a claim, if one of those that began later took its lock.
+fn find_loss(history: &History, claim: &Claim, later: &[Claim]) -> Option<LostLock> {
+    let begun = history.events().partition_point(|event| event.at < claim.span.from);
+    let since = &history.events()[begun..];
     // A claim that was given up in time was lost all the same: until it is given back, whoever comes next has taken it.
-    let given_back = own
-        .clone()
-        .find(|event| matches!(event.what, EventKind::ReleaseCalled { .. } | EventKind::Abandoned { .. }));
-    let until = given_back.map_or(TrueNs(u64::MAX), |event| event.at);
-    let died = history.events().iter().any(|event| {
-        matches!(event.what, EventKind::Died { client } if client == claim.client)
-            && (claim.span.from..=until).contains(&event.at)
-    });
-    let next = claims
+    let ends_belief = |event: &&Event| match event.what {
+        EventKind::ReleaseCalled { grant, .. } | EventKind::Abandoned { grant, .. } => grant == claim.grant,
+        EventKind::Died { client } => client == claim.client,
+        _ => false,
+    };
+    let until = since.iter().find(ends_belief).map_or(TrueNs(u64::MAX), |event| event.at);
+    let next = later
         .iter()
-        .filter(|next| next.lock == claim.lock && next.client != claim.client && !died)
-        .filter(|next| (claim.span.from..until).contains(&next.span.from))
-        .min_by_key(|next| next.span.from)?;
+        .take_while(|next| next.span.from < until)
+        .find(|next| next.lock == claim.lock && next.client != claim.client)?;
+    let own = since.iter().filter(|event| event.what.call() == Some(claim.grant));
     let heard = news(own, next.span.from);
     let (client, grant, lock) = (claim.client, claim.grant, claim.lock);
     Some(LostLock { client, grant, lock, next_client: next.client, next_at: next.span.from, heard })

@@ -39,17 +39,29 @@ pub enum Workload {
     CheckRedlock,
     /// The same of `redisson`, whose lock is a Lua script of its own.
     CheckRedisson,
+    /// The same of `single`, on one node: what a lock on a service is compared with.
+    CheckSingle,
+    /// The same of `kazoo`, on ZooKeeper.
+    CheckKazoo,
+    /// The same of `etcd-mutex`.
+    CheckEtcd,
+    /// The same of `row-lock`, in a database.
+    CheckRow,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Workload; 6] = [
+    pub const ALL: [Workload; 10] = [
         Workload::WBare,
         Workload::WLean,
         Workload::RedlockLean,
         Workload::FailoverLean,
         Workload::CheckRedlock,
         Workload::CheckRedisson,
+        Workload::CheckSingle,
+        Workload::CheckKazoo,
+        Workload::CheckEtcd,
+        Workload::CheckRow,
     ];
 
     /// The name in `counts.toml` and on the command line.
@@ -61,6 +73,10 @@ impl Workload {
             Workload::FailoverLean => "failover-lean",
             Workload::CheckRedlock => "check-redlock",
             Workload::CheckRedisson => "check-redisson",
+            Workload::CheckSingle => "check-single",
+            Workload::CheckKazoo => "check-kazoo",
+            Workload::CheckEtcd => "check-etcd",
+            Workload::CheckRow => "check-row",
         }
     }
 
@@ -82,6 +98,10 @@ impl Workload {
             }
             Workload::CheckRedlock => check("redlock"),
             Workload::CheckRedisson => check("redisson"),
+            Workload::CheckSingle => check("single"),
+            Workload::CheckKazoo => check("kazoo"),
+            Workload::CheckEtcd => check("etcd-mutex"),
+            Workload::CheckRow => check("row-lock"),
         }
     }
 }

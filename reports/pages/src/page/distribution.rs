@@ -42,6 +42,11 @@ impl Distribution {
         }
     }
 
+    /// All that its durations count for.
+    pub(crate) fn mass(&self) -> f64 {
+        self.mass
+    }
+
     /// The effective sample size: the number of equally weighted durations that would say as much (L. Kish, "Survey
     /// Sampling", 1965).
     pub(crate) fn effective(&self) -> f64 {

@@ -68,7 +68,7 @@ pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
     if effects.iter().all(|effect| effect.factor == Factor::Lock) { Vec::new() } else { effects }
 }
 
-/// A pair with the design second that has the check, or that looks at its deadline. Of locks neither is recommended;
+/// A pair with the design second that has the check, or that looks at its deadline or heeds news. Of locks neither is recommended;
 /// two different checks are no pair.
 fn put_recommended_second<'a>(
     choices: &Choices,
@@ -78,6 +78,7 @@ fn put_recommended_second<'a>(
     let has = |cell: &Figures| match factor {
         Factor::Check => !choices.has_no_check(cell.design),
         Factor::Deadline => choices.looks_at_deadline(cell.design),
+        Factor::News => choices.heeds_news(cell.design),
         Factor::Lock => true,
     };
     match (factor, has(one), has(other)) {
@@ -221,6 +222,7 @@ fn name(factor: Factor) -> &'static str {
     match factor {
         Factor::Check => "a check at the resource",
         Factor::Deadline => "a look at the deadline",
+        Factor::News => "heed of the news of a loss",
         Factor::Lock => "another lock",
     }
 }
@@ -229,6 +231,7 @@ fn condition(factor: Factor) -> &'static str {
     match factor {
         Factor::Check => "with a check at the resource",
         Factor::Deadline => "if holders look at their deadline",
+        Factor::News => "if holders heed the news of a loss",
         Factor::Lock => "with another lock",
     }
 }

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::distribution::Distribution;
 use super::model::PageModel;
+use super::news::{News, mean};
 use super::rates::{Figures, Rate};
 use super::rounding::round_value;
 
@@ -134,6 +135,31 @@ fn rate(rate: &Rate, letters: Option<String>) -> RateExport {
     }
 }
 
+/// The lost locks of a cell, as its file has them.
+#[derive(Serialize)]
+struct NewsExport<'a> {
+    lost: u64,
+    heard_before: Option<f64>,
+    heard_after: Option<f64>,
+    never_heard: Option<f64>,
+    before: &'a Distribution,
+    after: &'a Distribution,
+}
+
+impl Serialize for News {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let news = NewsExport {
+            lost: self.lost,
+            heard_before: self.share_before().map(round_value),
+            heard_after: self.share_after().map(round_value),
+            never_heard: self.share_never().map(round_value),
+            before: &self.before,
+            after: &self.after,
+        };
+        news.serialize(serializer)
+    }
+}
+
 /// A line for each cell. Several studies have the columns of all their axes.
 pub(crate) fn csv(models: &[PageModel<'_>]) -> Result<String, csv::Error> {
     let mut axes: Vec<&str> = Vec::new();
@@ -162,7 +188,7 @@ fn inert(text: &str) -> String {
 /// A column of numbers: the end of its name, and where its number is. The number is empty where nothing is known.
 type Column<T> = (&'static str, fn(&T) -> Option<f64>);
 
-const OF_CELL: [Column<Figures>; 10] = [
+const OF_CELL: [Column<Figures>; 17] = [
     ("runs", |it| Some(it.runs as f64)),
     ("panicked", |it| Some(it.panicked as f64)),
     ("grants_per_run", |it| it.mean_grants().map(round_value)),
@@ -173,6 +199,13 @@ const OF_CELL: [Column<Figures>; 10] = [
     ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(round_value)),
     ("recovery_mean_s", |it| it.recovered.mean().map(round_value)),
     ("recovery_mean_error_s", |it| it.recovered.mean_error().map(round_value)),
+    ("applied_per_run", |it| mean(&it.work.applied).map(round_value)),
+    ("refused_per_run", |it| mean(&it.work.refused).map(round_value)),
+    ("given_up_per_run", |it| mean(&it.work.given_up).map(round_value)),
+    ("lost", |it| Some(it.news.lost as f64)),
+    ("heard_before", |it| it.news.share_before().map(round_value)),
+    ("heard_after", |it| it.news.share_after().map(round_value)),
+    ("never_heard", |it| it.news.share_never().map(round_value)),
 ];
 
 /// Of each predicate.

@@ -1,5 +1,5 @@
-//! The choices in which the designs of a study differ: which lock it is, whether its holder looks at its deadline,
-//! and what the resource checks. So that a page can say which of these matters, and lay designs out as a table of
+//! The choices in which the designs of a study differ: which lock it is, whether its holder looks at its deadline or
+//! heeds the news of a loss, and what the resource checks. So that a page can say which of these matters, and lay designs out as a table of
 //! locks by checks.
 //!
 //! Reads the worlds of records as TOML. Two designs that differ in one of these alone are a pair that speaks for it.
@@ -16,16 +16,19 @@ pub(crate) enum Factor {
     Check,
     /// A look of the holder at its deadline, or none.
     Deadline,
+    /// The news of a loss that the holder heeds, or none.
+    News,
     /// Everything else: the lock, its nodes.
     Lock,
 }
 
 impl Factor {
-    pub(crate) const ALL: [Factor; 3] = [Factor::Check, Factor::Deadline, Factor::Lock];
+    pub(crate) const ALL: [Factor; 4] = [Factor::Check, Factor::Deadline, Factor::News, Factor::Lock];
 
     fn of_key(key: &str) -> Factor {
         match key {
             "lock.elapsed_check" => Factor::Deadline,
+            "lock.heeds" | "lock.heeds_loss" => Factor::News,
             "lock.fencing" => Factor::Check,
             key if key.starts_with("resource.") => Factor::Check,
             _ => Factor::Lock,
@@ -47,7 +50,7 @@ impl Choices {
                 Factor::ALL.map(|factor| (factor, String::new())).into();
             for (key, value) in keys {
                 // What a lock lacks and what it has turned off is one choice.
-                if ["lock.elapsed_check", "lock.fencing"].contains(&key.as_str()) && value == "false" {
+                if TURNED_OFF.contains(&(key.as_str(), value.as_str())) {
                     continue;
                 }
                 choice.entry(Factor::of_key(&key)).or_default().push_str(&format!("{key} = {value}\n"));
@@ -80,6 +83,7 @@ impl Choices {
             (has("resource.fencing = \"reject-lower-or-equal\""), "numbers (fenced), no number twice"),
             (has("resource.fence_reads = true"), "at reads too"),
             (has("resource.version_check = true"), "versions"),
+            (has("resource.writes = \"in-session\""), "the session of the writer"),
         ];
         let words: Vec<&str> = words.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
@@ -90,10 +94,16 @@ impl Choices {
         self.0[design][&Factor::Deadline].contains("true")
     }
 
+    /// True if a holder heeds the news of a loss.
+    pub(crate) fn heeds_news(&self, design: usize) -> bool {
+        !self.0[design][&Factor::News].is_empty()
+    }
+
     /// The designs as a table: a row for each lock, with the design of each check, by its place among the checks. None
     /// unless there are several of both, and at most one design in each place.
     pub(crate) fn table(&self) -> Option<Vec<Vec<Option<usize>>>> {
-        let lock = |design: usize| (&self.0[design][&Factor::Lock], &self.0[design][&Factor::Deadline]);
+        let lock =
+            |design: usize| [Factor::Lock, Factor::Deadline, Factor::News].map(|it| &self.0[design][&it]);
         let (mut locks, mut checks) = (Vec::new(), Vec::new());
         for design in 0..self.0.len() {
             if !locks.contains(&lock(design)) {
@@ -117,7 +127,17 @@ impl Choices {
 }
 
 /// The keys that make a resource check.
-const CHECKS: [&str; 3] = ["resource.fencing", "resource.fence_reads", "resource.version_check"];
+const CHECKS: [&str; 4] =
+    ["resource.fencing", "resource.fence_reads", "resource.version_check", "resource.writes"];
+
+/// The values with which a lock or a resource is as if it had no such key.
+const TURNED_OFF: [(&str, &str); 5] = [
+    ("lock.elapsed_check", "false"),
+    ("lock.fencing", "false"),
+    ("lock.heeds", "\"nothing\""),
+    ("lock.heeds_loss", "false"),
+    ("resource.writes", "\"elsewhere\""),
+];
 
 /// All values of a file by their paths, but for words about it and its faults.
 fn flatten(path: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
@@ -167,5 +187,27 @@ mod tests {
         assert!(choices.has_no_check(0) && !choices.has_no_check(2));
         assert_eq!(choices.table(), Some(vec![vec![Some(0), Some(2)], vec![Some(1), None]]));
         assert_eq!(Choices::from_designs(&designs(&[one, other])).table(), None, "all have one check");
+    }
+
+    #[test]
+    fn a_holder_that_heeds_news_differs_from_one_that_heeds_nothing_in_that_alone() {
+        let world =
+            |lock: &str| format!("[lock]\nalgorithm = \"kazoo\"\n{lock}\n[service]\nkind = \"zookeeper\"\n");
+        let worlds = ["", "heeds = \"nothing\"", "heeds = \"suspended\""].map(world);
+        let choices = Choices::from_designs(&designs(&worlds.each_ref().map(String::as_str)));
+        assert!(choices.differ_in(Factor::News, (0, 2)) && choices.differ_in(Factor::News, (1, 2)));
+        assert!(!choices.differ_in(Factor::News, (0, 1)), "nothing is what a lock without the key heeds");
+        assert!(choices.heeds_news(2) && !choices.heeds_news(1));
+    }
+
+    #[test]
+    fn a_session_that_writes_its_data_is_a_check_and_data_elsewhere_are_none() {
+        let world =
+            |writes: &str| format!("[lock]\nalgorithm = \"row-lock\"\n[resource]\nwrites = \"{writes}\"\n");
+        let worlds = ["in-session", "elsewhere"].map(world);
+        let choices = Choices::from_designs(&designs(&worlds.each_ref().map(String::as_str)));
+        assert!(choices.differ_in(Factor::Check, (0, 1)));
+        assert!(!choices.has_no_check(0) && choices.has_no_check(1));
+        assert_eq!([0, 1].map(|it| choices.check_words(it)), ["the session of the writer", "nothing"]);
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! # Map, in reading order
 //!
-//! - `rates`: from sums to rates with intervals; `distribution`: of durations
+//! - `rates`: from sums to rates with intervals; `distribution`: of durations; `news`: what work comes to, and when
+//!   holders hear that they lost the lock
 //! - `model`: all of a sweep's cells, and which are told apart; `measure`: in which unit rates are told
 //! - `document`: what a page is made of; `html` and `markdown` write it
 //! - `answer`: the answer in words; `factors`, `effects`: what designs differ in, and what that does
@@ -35,6 +36,7 @@ mod lock_table;
 mod markdown;
 mod measure;
 mod model;
+mod news;
 mod notes;
 mod outcome;
 mod parameter;
@@ -149,6 +151,7 @@ fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
     blocks.push(of_grid.unwrap_or_else(|| pictures::first_picture(model, point)));
     if !is_grid {
         blocks.extend(lock_table::lock_table(model, point));
+        blocks.push(news::table(model, point));
     }
     blocks.push(contents(model));
     blocks.extend(change::change(model, point));
@@ -160,6 +163,7 @@ fn part(model: &PageModel<'_>, notes: &[String]) -> Vec<Block> {
     for point in model.points_shown() {
         blocks.extend(heading(model, *point));
         blocks.extend(tables::tables(model, *point));
+        blocks.extend(is_grid.then(|| news::table(model, *point)));
         blocks.extend(differences::differences(model, *point));
         blocks.extend(strata::strata(model, *point));
         blocks.push(pictures::folded(model, *point, is_grid));

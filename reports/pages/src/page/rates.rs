@@ -14,6 +14,7 @@ use doublehold_sweeps::sweep::Batch;
 use serde::Serialize;
 
 use super::distribution::Distribution;
+use super::news::{News, Work};
 use super::rounding;
 
 /// How sure all intervals of a page are.
@@ -48,6 +49,9 @@ pub(crate) struct Figures {
     #[serde(rename = "recovery")]
     pub(crate) recovered: Distribution,
     pub(crate) overlaps: BTreeMap<Predicate, Distribution>,
+    pub(crate) work: Work,
+    #[serde(rename = "lost_locks")]
+    pub(crate) news: News,
     #[serde(skip)]
     pub(crate) rates: BTreeMap<Predicate, Rate>,
 }
@@ -77,6 +81,7 @@ impl Figures {
             rates: Predicate::ALL.map(|it| (it, Rate::from_cell(results, sums, it))).into(),
             grants: sums.grants(),
             hours: sums.hours(),
+            work: Work::from_cell(sums),
             ..Figures::default()
         };
         let (mut obtained, mut waited) = (0.0, 0.0);
@@ -95,7 +100,8 @@ impl Figures {
 
     /// Adds the runs of a stratum.
     fn add(&mut self, row: &Batch, each: f64) {
-        // Names every count, so that a new one is not forgotten here; the others are for `of`, or in no figure.
+        // Names every count, so that a new one is not forgotten here; the others are for `from_results`, `work` and
+        // `news`, or in no figure.
         let Batch {
             cell: _,
             stratum: _,
@@ -111,6 +117,12 @@ impl Figures {
             obtained,
             missed: _,
             recovered,
+            applied: _,
+            refused: _,
+            given_up: _,
+            told_before: _,
+            told_after: _,
+            never_told: _,
             overlaps,
             faults: _,
             panicked,
@@ -119,6 +131,7 @@ impl Figures {
         self.panicked += panicked;
         self.obtained.add(obtained, each);
         self.recovered.add(recovered, each);
+        self.news.add(row, each);
         for (predicate, durations) in overlaps {
             self.overlaps.entry(*predicate).or_default().add(durations, each);
         }

@@ -8,15 +8,24 @@ use super::document::{Block, Line};
 use super::measure::Measure;
 use super::model::PageModel;
 use super::rates::SURE;
+use super::world;
 
 /// The questions of readers that no design of any study answers.
-const NOT_SIMULATED: &str = "ZooKeeper, etcd, Consul, a row in a database, Redis Cluster, and the failovers of a cloud's \
-                             own Redis: not simulated, so that no number here says how they compare.";
+const NOT_SIMULATED: &str = "Consul, Redis Cluster, and the failovers of a cloud's own Redis: not simulated, so that no \
+                             number here says how they compare.";
+/// The way from a study of Redis to the other answers.
+const SERVICES_ELSEWHERE: &str = "ZooKeeper, etcd and a row in a database are not in this study. The ready study \
+                                  `which-service` has them.";
+/// What is taken as correct of services.
+const GROUP_IS_CORRECT: &str = "ZooKeeper, etcd and a database are one host each. The group behind it is taken as correct: \
+                                no fault strikes a part of it, and no number here says how often that happens.";
 
 pub(crate) fn sure(model: &PageModel<'_>) -> Vec<Block> {
     let mut lines = vec![basis(model), struck(model), intervals(model)];
     lines.extend(quiet(model));
     lines.extend(month(model));
+    let has_service = model.results.header.designs.iter().any(|design| world::has_service(&design.world));
+    lines.push(Line::from_backticks(if has_service { GROUP_IS_CORRECT } else { SERVICES_ELSEWHERE }));
     lines.push(Line::from_text(NOT_SIMULATED));
     vec![Block::anchored("How sure this is", format!("sure-{}", model.part + 1)), Block::List(lines)]
 }

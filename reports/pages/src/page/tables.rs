@@ -226,19 +226,11 @@ fn unit_rate(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> En
 }
 
 fn times(model: &PageModel<'_>, cells: &[&Figures]) -> Table {
-    let words = [
-        "design",
-        "waits that ended with the lock",
-        "time to acquire",
-        "overlap, P2",
-        "overlap, P1",
-        "until had again after a holder died",
-    ];
+    let words = ["design", "waits that ended with the lock", "time to acquire", "overlap, P2", "overlap, P1"];
     let largest = |of: fn(&Figures) -> f64| cells.iter().map(|cell| of(cell)).fold(0.0, f64::max);
     let longest = |of: Option<&Distribution>| of.map_or(0.0, |it| it.longest);
     let waits = largest(|cell| cell.obtained.quantile(0.99).unwrap_or(cell.obtained.longest));
     let overlaps = |it| cells.iter().map(|cell| longest(cell.overlaps.get(&it))).fold(0.0, f64::max);
-    let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
             || Entry::from_text("no waits"),
@@ -259,7 +251,6 @@ fn times(model: &PageModel<'_>, cells: &[&Figures]) -> Table {
             distribution_entry(&cell.obtained, waits, None),
             overlap(Predicate::P2),
             overlap(Predicate::P1),
-            recovery(&cell.recovered, deaths),
         ]
     };
     let head = words.iter().map(|word| Entry::from_text(*word)).collect();
@@ -291,18 +282,6 @@ fn distribution_entry(spread: &Distribution, largest: f64, named: Option<&str>) 
     match named {
         Some(what) => entry.with_title(several(spread.count, what)),
         None => entry,
-    }
-}
-
-fn recovery(spread: &Distribution, largest: f64) -> Entry {
-    let length = |value: f64| rough_beside(value, largest);
-    match (spread.mean(), spread.mean_error()) {
-        (Some(mean), Some(error)) => Entry::from_text(format!("mean {} ± {}", length(mean), length(error)))
-            .below(Line::from_text(several(spread.count, "death"))),
-        (Some(mean), None) => {
-            Entry::from_text(length(mean)).below(Line::from_text(several(spread.count, "death")))
-        }
-        _ => Entry::from_text("not seen"),
     }
 }
 

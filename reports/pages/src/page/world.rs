@@ -69,6 +69,11 @@ pub(crate) fn claims_field(text: &str) -> bool {
     text.parse::<Table>().is_ok_and(|file| at(&file, &["weather", "claims"]) == "field")
 }
 
+/// True if a service takes the place of Redis nodes in a world.
+pub(crate) fn has_service(text: &str) -> bool {
+    text.parse::<Table>().is_ok_and(|file| file.contains_key("service"))
+}
+
 /// Which part of its lease a lock gives up for clocks that run at different rates.
 pub(crate) fn drift_allowance(text: &str) -> Option<f64> {
     let file = text.parse::<Table>().ok()?;

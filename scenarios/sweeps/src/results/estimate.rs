@@ -30,6 +30,21 @@ impl Cell {
         self.exposure(|row| row.operated_ms, HOUR_MS)
     }
 
+    /// Writes per run that the resource applied.
+    pub fn applied(&self) -> Exposure {
+        self.exposure(|row| row.applied, 1.0)
+    }
+
+    /// Writes per run that the resource refused.
+    pub fn refused(&self) -> Exposure {
+        self.exposure(|row| row.refused, 1.0)
+    }
+
+    /// Grants per run that holders gave up because they found the lock lost.
+    pub fn given_up(&self) -> Exposure {
+        self.exposure(|row| row.given_up, 1.0)
+    }
+
     fn exposure(&self, of: impl Fn(&Batch) -> Sums, unit: f64) -> Exposure {
         let mean = |row: &Batch| {
             let Sums { sum, squares } = of(row);

@@ -51,6 +51,24 @@ pub struct Batch {
     /// How long it took to have the lock again after a holder died.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub recovered: Durations,
+    /// How many writes the resource applied in a run.
+    #[serde(default, skip_serializing_if = "Sums::is_zero")]
+    pub applied: Sums,
+    /// How many writes it refused in a run.
+    #[serde(default, skip_serializing_if = "Sums::is_zero")]
+    pub refused: Sums,
+    /// How many grants holders gave up in a run because they found the lock lost.
+    #[serde(default, skip_serializing_if = "Sums::is_zero")]
+    pub given_up: Sums,
+    /// Of locks that were lost: how long before the next grant the holder heard of it.
+    #[serde(default, skip_serializing_if = "Durations::is_empty")]
+    pub told_before: Durations,
+    /// How long after the next grant it heard of it.
+    #[serde(default, skip_serializing_if = "Durations::is_empty")]
+    pub told_after: Durations,
+    /// How many holders never heard of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub never_told: u64,
     /// For how long two clients held the lock, by what is violated: P1 or P2.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overlaps: BTreeMap<Predicate, Durations>,
@@ -146,6 +164,16 @@ impl Batch {
         run.figures.obtained_ns.iter().for_each(|ns| self.obtained.add(*ns));
         self.missed += run.figures.missed;
         run.figures.recovered_ns.iter().for_each(|ns| self.recovered.add(*ns));
+        self.applied.add(run.figures.work.applied);
+        self.refused.add(run.figures.work.refused);
+        self.given_up.add(run.figures.work.given_up);
+        for told in &run.figures.told_ns {
+            match told {
+                Some(ns) if *ns < 0 => self.told_before.add(ns.unsigned_abs()),
+                Some(ns) => self.told_after.add(ns.unsigned_abs()),
+                None => self.never_told += 1,
+            }
+        }
         for hit in run.faults.iter().filter(|hit| hit.struck > 0) {
             *self.faults.entry(hit.kind.to_owned()).or_default() += hit.struck;
         }
@@ -169,6 +197,12 @@ impl Batch {
             obtained,
             missed,
             recovered,
+            applied,
+            refused,
+            given_up,
+            told_before,
+            told_after,
+            never_told,
             overlaps,
             faults,
             panicked,
@@ -184,6 +218,12 @@ impl Batch {
         self.obtained.merge(&obtained);
         self.missed = self.missed.saturating_add(missed);
         self.recovered.merge(&recovered);
+        self.applied.merge(applied);
+        self.refused.merge(refused);
+        self.given_up.merge(given_up);
+        self.told_before.merge(&told_before);
+        self.told_after.merge(&told_after);
+        self.never_told = self.never_told.saturating_add(never_told);
         for (predicate, durations) in &overlaps {
             self.overlaps.entry(*predicate).or_default().merge(durations);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use doublehold_history::{Evidence, Figures, Predicate, Verdict};
+use doublehold_history::{Evidence, Figures, Predicate, Verdict, WorkCounts};
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Summary};
 use doublehold_scenarios::report::{Hit, StruckAt};
@@ -37,6 +37,10 @@ fn random(stream: &mut Stream) -> Summary {
     let run = &RUNS[stream.below(RUNS.len() as u64) as usize];
     let length = |stream: &mut Stream| stream.next_u64() >> (20 + stream.below(44));
     let lengths = |stream: &mut Stream| (0..stream.below(4)).map(|_| length(stream)).collect();
+    let told = |stream: &mut Stream| {
+        let ns = i64::try_from(stream.below(1 << 40)).expect("it fits") - (1 << 39);
+        (stream.below(3) > 0).then_some(ns)
+    };
     let hit = |stream: &mut Stream| Hit {
         kind: ["pause", "crash", "cut"][stream.below(3) as usize],
         place: StruckAt::Time,
@@ -48,6 +52,8 @@ fn random(stream: &mut Stream) -> Summary {
         missed: stream.below(3),
         recovered_ns: lengths(stream),
         operated_ns: length(stream),
+        work: WorkCounts { applied: stream.below(9), refused: stream.below(3), given_up: stream.below(3) },
+        told_ns: (0..stream.below(4)).map(|_| told(stream)).collect(),
     };
     let count = stream.next_u64() >> (20 + stream.below(44));
     Summary {
@@ -120,6 +126,7 @@ fn counted(runs: &[Summary], place: Batch) -> Batch {
     for hit in runs.iter().flat_map(|run| &run.faults) {
         (0..hit.struck).for_each(|_| *faults.entry(hit.kind.to_owned()).or_default() += 1);
     }
+    let told: Vec<i64> = runs.iter().flat_map(|run| run.figures.told_ns.iter().flatten()).copied().collect();
     let counted = if runs.is_empty() { &[][..] } else { &Predicate::ALL[..] };
     Batch {
         runs: runs.len() as u64,
@@ -131,6 +138,13 @@ fn counted(runs: &[Summary], place: Batch) -> Batch {
         obtained: durations(&all(|run| &run.figures.obtained_ns)),
         missed: runs.iter().map(|run| run.figures.missed).sum(),
         recovered: durations(&all(|run| &run.figures.recovered_ns)),
+        applied: sums(runs.iter().map(|run| run.figures.work.applied)),
+        refused: sums(runs.iter().map(|run| run.figures.work.refused)),
+        given_up: sums(runs.iter().map(|run| run.figures.work.given_up)),
+        told_before: durations(&told.iter().filter(|ns| **ns < 0).map(|ns| (-ns) as u64).collect::<Vec<_>>()),
+        told_after: durations(&told.iter().filter(|ns| **ns >= 0).map(|ns| *ns as u64).collect::<Vec<_>>()),
+        never_told: runs.iter().flat_map(|run| &run.figures.told_ns).filter(|told| told.is_none()).count()
+            as u64,
         overlaps: overlaps.into_iter().map(|(predicate, ns)| (predicate, durations(&ns))).collect(),
         faults,
         panicked: runs.iter().filter(|run| run.panicked.is_some()).count() as u64,

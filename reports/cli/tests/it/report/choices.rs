@@ -55,7 +55,8 @@ fn a_choice_is_told_by_the_pairs_that_differ_in_nothing_else() {
         "{page}"
     );
     // A lock without a deadline is not compared by P2, in which it would come last.
-    let row = page.lines().find(|line| line.starts_with("| `hasty` |")).expect("its row");
+    let rates = page.split("## All rates").nth(1).expect("the rates");
+    let row = rates.lines().find(|line| line.starts_with("| `hasty` |")).expect("its row");
     let letters = |column: usize| row.split(" | ").nth(column).expect("a column").rsplit("<br>").next();
     assert!(letters(1).is_some_and(|it| it.starts_with('`')), "by P1 it is compared: {row}");
     assert!(letters(2).is_some_and(|it| !it.starts_with('`')), "by P2 it is not: {row}");

@@ -20,6 +20,10 @@ pub(crate) struct Run {
     pub(crate) obtained_ms: Vec<u64>,
     pub(crate) missed: u64,
     pub(crate) recovered_ms: Vec<u64>,
+    /// Writes that were applied and refused, and grants that were given up.
+    pub(crate) work: [u64; 3],
+    /// Of each lost lock, how long after the next grant its holder heard of it.
+    pub(crate) told_ms: Vec<Option<i64>>,
     pub(crate) overlaps_ms: BTreeMap<Predicate, Vec<u64>>,
     pub(crate) is_panicked: bool,
 }
@@ -27,6 +31,11 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn letter(&self, predicate: Predicate) -> Letter {
         self.letters[predicate as usize]
+    }
+
+    /// How long before or after the next grant its holders heard of lost locks.
+    pub(crate) fn told(&self, is_side: fn(i64) -> bool) -> Vec<u64> {
+        self.told_ms.iter().flatten().filter(|ms| is_side(**ms)).map(|ms| ms.unsigned_abs()).collect()
     }
 }
 
@@ -180,12 +189,23 @@ fn run(stream: &mut Stream, (rates, (waits, longest)): Rates<'_>, shared: u64) -
         let is_violated = letters[predicate as usize] == 'v';
         is_violated.then(|| (predicate, vec![1 + (shared >> 33) % 900]))
     };
+    let mut news = Stream::new(Seed(shared ^ obtained_ms.iter().sum::<u64>()), "news");
+    let told = |stream: &mut Stream| {
+        let ms = 1 + i64::try_from(stream.below(9_000)).expect("it fits");
+        match stream.below(4) {
+            0 => None,
+            1 => Some(-ms),
+            _ => Some(ms),
+        }
+    };
     Run {
         grants: obtained_ms.len() as u64 + stream.below(3),
         operated_ms: 900 + stream.below(30) * waits,
         obtained_ms,
         missed: stream.below(12) / 10,
         recovered_ms: if stream.below(20) == 0 { lengths(stream, 3) } else { Vec::new() },
+        work: [news.below(9), news.below(3), news.below(2)],
+        told_ms: (0..news.below(3)).map(|_| told(&mut news)).collect(),
         overlaps_ms: [Predicate::P1, Predicate::P2].into_iter().filter_map(overlaps).collect(),
         is_panicked: stream.below(99) == 0,
         letters,
@@ -214,6 +234,12 @@ fn batch(runs: &[Run], placed: impl Fn(Batch) -> Batch) -> Batch {
         obtained: lengths(&|run| run.obtained_ms.clone()),
         missed: runs.iter().map(|run| run.missed).sum(),
         recovered: lengths(&|run| run.recovered_ms.clone()),
+        applied: sums(|run| run.work[0]),
+        refused: sums(|run| run.work[1]),
+        given_up: sums(|run| run.work[2]),
+        told_before: lengths(&|run| run.told(|ms| ms < 0)),
+        told_after: lengths(&|run| run.told(|ms| ms > 0)),
+        never_told: runs.iter().flat_map(|run| &run.told_ms).filter(|told| told.is_none()).count() as u64,
         overlaps: Predicate::ALL.into_iter().filter_map(overlaps).collect(),
         panicked: runs.iter().filter(|run| run.is_panicked).count() as u64,
         ..Batch::default()

@@ -105,6 +105,25 @@ fn assert_cell(case: &Case, cell: u64, told: &Value) {
     };
     assert_spread(&told["time_to_acquire"], &mut lengths(&|run| run.obtained_ms.clone()), "waits");
     assert_spread(&told["recovery"], &mut lengths(&|run| run.recovered_ms.clone()), "deaths");
+    let work: [(&str, Counted); 3] =
+        [("applied", |run| run.work[0]), ("refused", |run| run.work[1]), ("given_up", |run| run.work[2])];
+    for (name, of) in work {
+        let mean = case.mean(cell, of);
+        assert!(optional(&told["work"][format!("{name}_per_run")], mean), "{name}: {told}");
+    }
+    let lost = &told["lost_locks"];
+    let (mut before, mut after) =
+        (lengths(&|run| run.told(|ms| ms < 0)), lengths(&|run| run.told(|ms| ms > 0)));
+    let never = lengths(&|run| run.told_ms.iter().filter(|told| told.is_none()).map(|_| 0).collect());
+    let weigh = |lengths: &[(f64, f64)]| lengths.iter().map(|it| it.1).sum::<f64>();
+    let sides = [weigh(&before), weigh(&after), weigh(&never)];
+    let all: f64 = sides.iter().sum();
+    for (name, part) in ["heard_before", "heard_after", "never_heard"].into_iter().zip(sides) {
+        assert!(optional(&lost[name], (all > 0.0).then(|| part / all)), "{name}: {lost}");
+    }
+    assert_eq!(lost["lost"].as_u64(), Some((before.len() + after.len() + never.len()) as u64));
+    assert_spread(&lost["before"], &mut before, "heard before");
+    assert_spread(&lost["after"], &mut after, "heard after");
     for predicate in [Predicate::P1, Predicate::P2] {
         let mut all = lengths(&|run| run.overlaps_ms.get(&predicate).cloned().unwrap_or_default());
         match &told["overlaps"][predicate.as_str()] {
@@ -256,6 +275,10 @@ fn assert_line(heading: &csv::StringRecord, line: &csv::StringRecord, told: &Val
     let (acquire, recovery) = (&told["time_to_acquire"], &told["recovery"]);
     pairs.extend(["median_s", "p99_s"].map(|key| (format!("acquire_{key}"), &acquire[key])));
     pairs.extend(["mean_s", "mean_error_s"].map(|key| (format!("recovery_{key}"), &recovery[key])));
+    let of_work = ["applied_per_run", "refused_per_run", "given_up_per_run"];
+    pairs.extend(of_work.map(|key| (key.to_owned(), &told["work"][key])));
+    let of_news = ["lost", "heard_before", "heard_after", "never_heard"];
+    pairs.extend(of_news.map(|key| (key.to_owned(), &told["lost_locks"][key])));
     for (predicate, rate) in told["rates"].as_object().expect("rates") {
         let keys = ["violated", "undecided", "rate", "low", "high"];
         pairs.extend(keys.map(|key| (format!("{predicate}_{key}"), &rate[key])));

@@ -206,6 +206,14 @@ impl Model {
             }
         }
         (0..stream.below(4)).for_each(|_| batch.recovered.add(1_000_000 * (1 + stream.below(30_000))));
+        (0..runs).for_each(|run| {
+            batch.applied.add((run + offset) % 6);
+            batch.refused.add((run + offset) % 3);
+            batch.given_up.add((run + offset) % 2);
+        });
+        (0..stream.below(4)).for_each(|_| batch.told_before.add(1_000_000 * (1 + stream.below(30_000))));
+        (0..stream.below(4)).for_each(|_| batch.told_after.add(1_000_000 * (1 + stream.below(30_000))));
+        batch.never_told = stream.below(4);
         for predicate in [Predicate::P1, Predicate::P2] {
             for _ in 0..batch.predicates[&predicate].violated.min(50) {
                 batch.overlaps.entry(predicate).or_default().add(1_000_000 * (1 + stream.below(5_000)));
