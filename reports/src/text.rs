@@ -171,7 +171,7 @@ fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
 
 /// Whether its words tell grants by their numbers, and not by when they were given.
 fn names_grants(evidence: &Evidence) -> bool {
-    matches!(evidence, Evidence::Cycle(_) | Evidence::WrongKey(_))
+    matches!(evidence, Evidence::Cycle(_) | Evidence::LostWrite(_) | Evidence::WrongKey(_))
 }
 
 /// Whether the table has room for a column that says what a violation means.

@@ -108,7 +108,8 @@ impl<'a> Facts<'a> {
                     self.long_waits.entry(*client).or_default().push((it.from, it.to));
                 }
             }
-            Evidence::Overlap(_) | Evidence::Cycle(_) | Evidence::WrongKey(_) | Evidence::Omitted { .. } => {}
+            Evidence::Overlap(_) | Evidence::Cycle(_) | Evidence::LostWrite(_) => {}
+            Evidence::WrongKey(_) | Evidence::Omitted { .. } => {}
         }
     }
 
@@ -291,6 +292,7 @@ fn instant_of(evidence: &Evidence) -> Option<TrueNs> {
     match evidence {
         Evidence::Overlap(it) => Some(it.from),
         Evidence::StaleWrite(it) => Some(it.at),
+        Evidence::LostWrite(it) => Some(it.at),
         Evidence::WrongKey(it) => Some(it.at),
         Evidence::Waited(it) => Some(it.to),
         Evidence::LongWait(it) => Some(it.to),
@@ -303,6 +305,7 @@ pub(super) fn grants_in(evidence: &Evidence) -> Vec<CallId> {
         Evidence::Overlap(it) => it.grants.to_vec(),
         Evidence::StaleWrite(it) => vec![it.grant, it.later_grant],
         Evidence::Cycle(it) => it.steps.iter().flat_map(|step| [step.before, step.after]).collect(),
+        Evidence::LostWrite(it) => vec![it.grant],
         Evidence::WrongKey(it) => vec![it.by, it.held],
         Evidence::Waited(_) | Evidence::LongWait(_) | Evidence::Omitted { .. } => Vec::new(),
     }

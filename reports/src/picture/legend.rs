@@ -25,6 +25,8 @@ pub(super) enum Sign {
     WroteLate,
     /// The resource refused a write.
     WriteRefused,
+    /// A write was lost.
+    WriteLost,
     /// Two clients hold.
     Double,
     /// Something was done to a host, for a while.
@@ -55,6 +57,7 @@ impl Sign {
             Sign::Wrote => ('w', 'w'),
             Sign::WroteLate => ('L', 'L'),
             Sign::WriteRefused => ('×', 'x'),
+            Sign::WriteLost => ('✗', 'X'),
             Sign::Double => ('▀', '%'),
             Sign::Fault => ('░', '~'),
             Sign::Link => ('┄', '-'),
@@ -76,6 +79,7 @@ impl Sign {
             Sign::Wrote => "write applied",
             Sign::WroteLate => "late write applied",
             Sign::WriteRefused => "write refused",
+            Sign::WriteLost => "committed write lost",
             Sign::Double => "double hold",
             Sign::Fault => "a fault lasts",
             Sign::Link => "a fault of a link lasts",

@@ -127,7 +127,7 @@ impl Violation {
             }
             Evidence::Waited(it) => waits(it.lock, it.clients.clone(), it.from, it.to),
             Evidence::LongWait(it) => waits(it.lock, vec![it.client], it.from, it.to),
-            Evidence::Cycle(_) | Evidence::Omitted { .. } => return None,
+            Evidence::Cycle(_) | Evidence::LostWrite(_) | Evidence::Omitted { .. } => return None,
         })
     }
 }

@@ -1,4 +1,5 @@
-//! P4 data anomaly: no serial order of the grants explains what they read and wrote.
+//! P4 data anomaly: no serial order of the grants explains what they read and wrote, or a write is lost that its client
+//! was told is committed.
 //!
 //! Each grant is one transaction. In a serial run every grant's reads and writes happen together, so which
 //! version each read saw and which version each write made say who came before whom: the edges of a *direct
@@ -13,7 +14,10 @@
 //! promise of the store's transactions; no lock can give it.
 //!
 //! Stricter than replacing values needs: a grant that writes an object twice with another's write in between
-//! is an anomaly even if nobody read the first of them. Not modelled: a resource that loses or repeats versions.
+//! is an anomaly even if nobody read the first of them.
+//!
+//! A write that the resource has lost is no part of the order. Of one that its client was never told about, nobody
+//! knows that it was there. Not modelled: a resource that repeats versions.
 //!
 //! Decision: "A partly applied grant counts as applied (P4)" (docs/decisions/locks.md).
 
@@ -21,10 +25,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use crate::components::components;
-use crate::event::{CallId, ObjectId};
+use crate::event::{CallId, EventKind, ObjectId};
 use crate::history::History;
 use crate::transactions::{Transaction, transactions};
-use crate::verdict::{Anomaly, Cycle, Dependency, Evidence, Findings, Predicate, Step, Verdict};
+use crate::verdict::{Anomaly, Cycle, Dependency, Evidence, Findings, LostWrite, Predicate, Step, Verdict};
 
 /// P4: the resource's data is what no serial order of the grants would have left.
 pub fn data_anomaly(history: &History) -> Verdict {
@@ -32,6 +36,11 @@ pub fn data_anomaly(history: &History) -> Verdict {
     let versions = Versions::from_transactions(&transactions);
     let graph = Graph::from_transactions(&transactions, &versions);
     let mut findings = Findings::new(Predicate::P4);
+    for lost in lost_writes(history) {
+        if findings.push(Evidence::LostWrite(lost)).is_break() {
+            return findings.into_verdict();
+        }
+    }
     for component in components(&graph.successors()) {
         let mut cycles = lost_updates(&transactions, &versions, &component);
         if cycles.is_empty() {
@@ -44,6 +53,16 @@ pub fn data_anomaly(history: &History) -> Verdict {
         }
     }
     findings.into_verdict()
+}
+
+/// The writes that are lost although their clients were told that they are committed.
+fn lost_writes(history: &History) -> impl Iterator<Item = LostWrite> {
+    history.events().iter().filter_map(|event| match event.what {
+        EventKind::WriteLost { client, grant, object, version, acknowledged: true } => {
+            Some(LostWrite { at: event.at, client, grant, object, version })
+        }
+        _ => None,
+    })
 }
 
 /// Who wrote each version of each object, as indices of transactions.

@@ -225,6 +225,20 @@ pub enum EventKind {
         /// The highest fencing number the resource had seen.
         highest_seen: Option<u64>,
     },
+    /// The resource has lost a write: a promoted standby's table is in its place, which does not have the write. It was
+    /// applied before, or committed by the superseded primary later, and so never applied.
+    WriteLost {
+        /// Who wrote.
+        client: ClientId,
+        /// Under which grant.
+        grant: CallId,
+        /// What was written.
+        object: ObjectId,
+        /// The version that the write had made.
+        version: u64,
+        /// True if the client has been told that it is committed. Recorded once more if that happens later.
+        acknowledged: bool,
+    },
     /// A release or an extension changed a key that held the token of grant `held`. Recorded also when `by` is the
     /// same, which is how it should be.
     KeyTouched {
@@ -311,7 +325,8 @@ impl EventKind {
             | EventKind::ReadDone { grant, .. }
             | EventKind::WriteSent { grant, .. }
             | EventKind::WriteApplied { grant, .. }
-            | EventKind::WriteRefused { grant, .. } => Some(*grant),
+            | EventKind::WriteRefused { grant, .. }
+            | EventKind::WriteLost { grant, .. } => Some(*grant),
             EventKind::KeyTouched { by, .. } => Some(*by),
             EventKind::KeySet { grant, .. } | EventKind::KeyGone { grant, .. } => Some(*grant),
             EventKind::Died { .. }
@@ -347,6 +362,7 @@ impl EventKind {
             | EventKind::WriteSent { client, .. }
             | EventKind::WriteApplied { client, .. }
             | EventKind::WriteRefused { client, .. }
+            | EventKind::WriteLost { client, .. }
             | EventKind::KeyTouched { client, .. } => Some(*client),
             EventKind::KeySet { .. }
             | EventKind::KeyGone { .. }

@@ -279,7 +279,8 @@ fn check_names(what: &EventKind, header: &Header) -> Result<(), String> {
         EventKind::ReadDone { object, .. }
         | EventKind::WriteSent { object, .. }
         | EventKind::WriteApplied { object, .. }
-        | EventKind::WriteRefused { object, .. } => known("object", object.0, &header.objects),
+        | EventKind::WriteRefused { object, .. }
+        | EventKind::WriteLost { object, .. } => known("object", object.0, &header.objects),
         EventKind::KeyTouched { node, lock, .. } => {
             known("node", node.0, &header.nodes)?;
             known("lock", lock.0, &header.locks)

@@ -85,7 +85,7 @@ pub use resource::{
 };
 pub use stale_effect::stale_effect;
 pub use verdict::{
-    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step,
-    UnknownPredicate, Verdict, WaitEnd, Waited, WrongKey,
+    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, LostWrite, Overlap, Predicate, StaleWrite,
+    Step, UnknownPredicate, Verdict, WaitEnd, Waited, WrongKey,
 };
 pub use wrong_release::wrong_release;

@@ -9,8 +9,8 @@ use crate::event::instant;
 use crate::event::{CallId, ClientId, KeyOp};
 use crate::history::Header;
 use crate::verdict::{
-    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
-    Waited, WrongKey,
+    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, LostWrite, Overlap, Predicate, StaleWrite,
+    Step, WaitEnd, Waited, WrongKey,
 };
 
 impl Evidence {
@@ -39,6 +39,7 @@ impl Evidence {
             Evidence::Overlap(it) => overlap(it, header),
             Evidence::StaleWrite(it) => stale_write(it, header),
             Evidence::Cycle(it) => cycle(it, header),
+            Evidence::LostWrite(it) => lost_write(it, header),
             Evidence::WrongKey(it) => wrong_key(it, header),
             Evidence::Waited(it) => wait_sentence(it, header),
             Evidence::LongWait(it) => long_wait(it, header),
@@ -136,6 +137,15 @@ fn cycle(it: &Cycle, header: &Header) -> String {
     }
     let steps: Vec<String> = it.steps.iter().map(|step| step_clause(step, header)).collect();
     format!("{name}: no serial order explains that {}", steps.join(", and "))
+}
+
+fn lost_write(it: &LostWrite, header: &Header) -> String {
+    let (writer, object) = (who(it.client, it.grant, header), header.object(it.object));
+    format!(
+        r#"lost write: {writer} was told that version {} of "{object}" is committed, and since {} the resource does not have it"#,
+        it.version,
+        instant(it.at),
+    )
 }
 
 fn step_clause(step: &Step, header: &Header) -> String {

@@ -7,7 +7,7 @@
 //! no read was recorded of is taken for the writing grant's own.) A grant
 //! that sent no write counts as a reader once it calls release without having noticed its own expiry.
 //! All other reads led to nothing at the resource and are left out: those of a grant that died, gave up, or
-//! whose writes were all refused.
+//! whose writes were all refused. A write that the resource has lost is one that it refused.
 //!
 //! Not modelled: what a client does with a value outside the resource.
 
@@ -32,6 +32,7 @@ pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut place: HashMap<CallId, usize> = HashMap::new();
     let mut read_by: HashSet<(ClientId, ObjectId, u64)> = HashSet::new();
+    let lost = lost_versions(history);
     for event in history.events().iter().filter(|event| matters(&event.what)) {
         let (Some(client), Some(grant)) = (event.what.client(), event.what.call()) else { continue };
         let index = *place.entry(grant).or_insert_with(|| {
@@ -42,9 +43,22 @@ pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
             read_by.insert((client, object, version));
         }
         let was_read = |object, version| read_by.contains(&(client, object, version));
-        drafts[index].see(&event.what, was_read);
+        match event.what {
+            EventKind::WriteApplied { object, version, .. } if lost.contains(&(object, version)) => {
+                drafts[index].wrote_or_expired = true;
+            }
+            _ => drafts[index].see(&event.what, was_read),
+        }
     }
     drafts.into_iter().filter_map(Draft::finish).collect()
+}
+
+fn lost_versions(history: &History) -> HashSet<(ObjectId, u64)> {
+    let lost = history.events().iter().filter_map(|event| match event.what {
+        EventKind::WriteLost { object, version, .. } => Some((object, version)),
+        _ => None,
+    });
+    lost.collect()
 }
 
 fn matters(what: &EventKind) -> bool {

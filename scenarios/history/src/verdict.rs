@@ -180,6 +180,8 @@ pub enum Evidence {
     StaleWrite(StaleWrite),
     /// P4: no serial order of these grants explains what they read and wrote.
     Cycle(Cycle),
+    /// P4: a committed write is not there any more.
+    LostWrite(LostWrite),
     /// WR: a command hit another grant's key.
     WrongKey(WrongKey),
     /// LV: nobody obtained a lock that nobody claimed, or a wait never ended.
@@ -321,6 +323,21 @@ impl Anomaly {
             Anomaly::Other => "not serialisable",
         }
     }
+}
+
+/// The resource has lost a write although its client was told that it is committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LostWrite {
+    /// When it was lost and the client had been told, whichever came later.
+    pub at: TrueNs,
+    /// Whose write.
+    pub client: ClientId,
+    /// Under which grant.
+    pub grant: CallId,
+    /// The object written.
+    pub object: ObjectId,
+    /// The version that the write had made.
+    pub version: u64,
 }
 
 /// A release or an extension changed a key that held another grant's token.

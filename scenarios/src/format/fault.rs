@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use doublehold_services::ServiceKind;
 use doublehold_sim::{ClockKind, DelayLaw};
 use doublehold_text::{file_duration, signed_file_duration, suggest};
 use toml::{Table, Value};
@@ -12,7 +13,7 @@ use super::key::{Key, words_of};
 use super::problem::Result;
 use super::reachable::Setting;
 use super::section::{Field, Section};
-use super::{network, requests, role_changes, synonyms, units, when};
+use super::{network, requests, role_changes, standby, synonyms, units, when};
 use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::model::when::When;
@@ -120,6 +121,11 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
         }
         Nature::Disk | Nature::Data | Nature::Role | Nature::Service => {
             let hosts = fault.require("host", "\"A\"")?;
+            if matches!(effect, Effect::Promote { .. })
+                && setting.lock.descriptor.service == Some(ServiceKind::Database)
+            {
+                return standby::check_promotion(effect, fault, &hosts, setting);
+            }
             refuse_other_roles(&hosts, kind.word, setting)?;
             role_changes::check(effect, fault, &hosts, setting)
         }

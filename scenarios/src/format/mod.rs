@@ -36,6 +36,7 @@ pub mod section;
 mod sentinels;
 mod service;
 mod source;
+mod standby;
 pub mod synonyms;
 pub(crate) mod syntax;
 mod table;

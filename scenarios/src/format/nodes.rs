@@ -92,7 +92,8 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     let count = hosts.hosts_of_role(Role::Node).len();
     let name = lock.descriptor.name;
     match (lock.descriptor.nodes, master) {
-        (Nodes::One, None) if count != 1 => {
+        // The hosts of a service are counted where that is read.
+        (Nodes::One, None) if count != 1 && lock.descriptor.service.is_none() => {
             let cause = format!("the `{name}` lock runs on one node, and there are {count}");
             return Err(nodes.problem(cause, lock.way_to_several_nodes()));
         }

@@ -51,6 +51,7 @@ fn lists(scenario: &Scenario) -> Result<(), Wrong> {
 fn hosts(scenario: &Scenario) -> Result<(), Wrong> {
     let known = |place: &str, host: usize| check_index(place, "HostIndex", host, scenario.hosts.len());
     scenario.nodes.master.map_or(Ok(()), |master| known("nodes.master", master.0))?;
+    scenario.standby().map_or(Ok(()), |standby| known("service.standby", standby.0))?;
     for (place, (from, to, _)) in scenario.links.iter().enumerate() {
         [from, to].into_iter().try_for_each(|end| known(&format!("links.{place}"), end.0))?;
     }

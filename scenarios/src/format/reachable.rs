@@ -24,6 +24,8 @@ pub(super) struct Setting<'a> {
     pub(super) lock: &'a Chosen<'a>,
     /// The node all others replicate.
     pub(super) master: Option<HostIndex>,
+    /// The standby of a database.
+    pub(super) standby: Option<HostIndex>,
     /// True if the resource asks nodes.
     pub(super) resource_asks: bool,
     pub(super) time_limit: Duration,
@@ -128,6 +130,7 @@ impl Setting<'_> {
         use Role::{Client, Node, Resource, Sentinel, Thread};
         match (self.hosts.role(one), self.hosts.role(other)) {
             (Client | Thread(_), Node | Resource) | (Node | Resource, Client | Thread(_)) => true,
+            (Node, Node) if self.standby.is_some() => one != other,
             (Node, Node) => self.master.is_some() || one == other,
             (Client | Thread(_) | Node | Sentinel, Sentinel) | (Sentinel, Client | Thread(_) | Node) => true,
             (Resource, Node) | (Node, Resource) => self.resource_asks,
@@ -136,9 +139,10 @@ impl Setting<'_> {
     }
 
     fn who_talks(&self) -> String {
-        let nodes = match self.master {
-            Some(_) => ", nodes with each other, and one that is told its role with itself",
-            None => "",
+        let nodes = match (self.master, self.standby) {
+            (Some(_), _) => ", nodes with each other, and one that is told its role with itself",
+            (None, Some(_)) => ", and a standby with its primary",
+            (None, None) => "",
         };
         let resource = if self.resource_asks { ", the resource with nodes" } else { "" };
         format!("clients talk with nodes and with the resource{resource}{nodes}")

@@ -1,7 +1,7 @@
 //! `[service]`: what the hosts under `[nodes]` are, where they are not Redis.
 //!
 //! The lock says which service it needs, and the table only changes settings. The group behind a service is taken as
-//! correct, so a service is one host, and no fault strikes inside it.
+//! correct, so a service is one host, and no fault strikes inside it. Only a database may have a standby beside it.
 
 use std::time::Duration;
 
@@ -16,9 +16,10 @@ use super::key::Key;
 use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Field, Section};
+use super::standby;
 use super::table::put;
-use crate::model::scenario::Role;
-use crate::model::service::ServiceSetup;
+use crate::model::scenario::{Role, Scenario};
+use crate::model::service::{DatabaseSetup, ServiceSetup, StandbySetup};
 
 const KEYS: &[&str] = &[
     "kind",
@@ -29,6 +30,8 @@ const KEYS: &[&str] = &[
     "keepalive_idle",
     "keepalive_interval",
     "keepalive_count",
+    "standby",
+    "standby_lag",
 ];
 /// Those of Linux: `tcp_keepalive_intvl` and `tcp_keepalive_probes`.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(75);
@@ -69,20 +72,29 @@ pub(super) fn read_service(
             return Err(field.problem(cause, format!("write `kind = \"{}\"`", kind.as_str())));
         }
     }
-    one_host(root, hosts, kind)?;
-    redis_only(root, kind)?;
     refuse_keys_of_others(&table, kind)?;
+    let standby = standby::read_standby(root, &table, hosts)?;
+    one_host(root, hosts, kind, standby)?;
+    redis_only(root, kind)?;
     Ok(Some(match kind {
         ServiceKind::ZooKeeper => ServiceSetup::ZooKeeper(zookeeper(root, &table, lock)?),
         ServiceKind::Etcd => ServiceSetup::Etcd,
-        ServiceKind::Database => ServiceSetup::Database(database(&table)?),
+        ServiceKind::Database => ServiceSetup::Database(DatabaseSetup { rules: database(&table)?, standby }),
     }))
 }
 
 fn refuse_keys_of_others(table: &Section<'_>, kind: ServiceKind) -> Result<()> {
     let own = keys_of(kind);
     let other = table.fields().into_iter().find(|(key, _)| *key != "kind" && !own.contains(key));
-    let Some((_, field)) = other else { return Ok(()) };
+    let Some((key, field)) = other else { return Ok(()) };
+    if standby::KEYS.contains(&key) {
+        let cause = format!(
+            "`{}`: {} has no standby, since the group behind it is taken as correct",
+            field.path,
+            kind.as_str()
+        );
+        return Err(field.problem(cause, "remove it, or use `row-lock` or `advisory-lock`"));
+    }
     let takes = if own.is_empty() { "nothing".to_owned() } else { suggest::list(own) };
     let cause = format!("`{}` means nothing to {}", field.path, kind.as_str());
     Err(field.problem(cause, format!("remove it; {} takes {takes}", kind.as_str())))
@@ -142,12 +154,21 @@ fn database(table: &Section<'_>) -> Result<DatabaseRules> {
 }
 
 /// Refuses a group: its members do nothing of their own here.
-fn one_host(root: &Section<'_>, hosts: &Hosts, kind: ServiceKind) -> Result<()> {
+fn one_host(
+    root: &Section<'_>,
+    hosts: &Hosts,
+    kind: ServiceKind,
+    standby: Option<StandbySetup>,
+) -> Result<()> {
     let count = hosts.hosts_of_role(Role::Node).len();
-    if count == 1 {
+    if standby.is_some() || count == 1 {
         return Ok(());
     }
     let names = root.require("nodes", "{}")?.section(&[])?.require("names", "[\"A\"]")?;
+    if kind == ServiceKind::Database {
+        let cause = format!("`{}` names {count} hosts, and a database is one without a standby", names.path);
+        return Err(names.problem(cause, "name one host, or two and one of them in `service.standby`"));
+    }
     let even =
         if count.is_multiple_of(2) { ", and an even group survives no more than one less" } else { "" };
     let cause = format!(
@@ -174,7 +195,7 @@ fn redis_only(root: &Section<'_>, kind: ServiceKind) -> Result<()> {
 }
 
 /// The service as a table of a file.
-pub(super) fn write(setup: &ServiceSetup) -> Table {
+pub(super) fn write(setup: &ServiceSetup, scenario: &Scenario) -> Table {
     let mut table = Table::new();
     put(&mut table, "kind", setup.kind().as_str());
     match setup {
@@ -183,7 +204,7 @@ pub(super) fn write(setup: &ServiceSetup) -> Table {
             put(&mut table, "lock_delay", file_duration(*lock_delay));
         }
         ServiceSetup::Etcd => {}
-        ServiceSetup::Database(rules) => {
+        ServiceSetup::Database(DatabaseSetup { rules, standby }) => {
             let timeouts = [
                 ("idle_in_transaction_timeout", rules.idle_in_transaction),
                 ("idle_session_timeout", rules.idle_session),
@@ -196,6 +217,7 @@ pub(super) fn write(setup: &ServiceSetup) -> Table {
             if let Some(keepalive) = rules.keepalive {
                 put(&mut table, "keepalive_count", i64::from(keepalive.count));
             }
+            standby::write(&mut table, *standby, scenario);
         }
     }
     table

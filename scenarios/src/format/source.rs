@@ -305,6 +305,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         clients: &clients,
         lock: &lock,
         master: nodes.master,
+        standby: service.and_then(|service| Some(service.standby()?.host)),
         resource_asks: resource.rules.fencing == doublehold_history::FencingCheck::AskLock,
         time_limit: limits.time,
     };

@@ -38,7 +38,7 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     put(&mut file, "lock", lock::write(&scenario.lock));
     put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
     if let Some(setup) = &scenario.service {
-        put(&mut file, "service", service::write(setup));
+        put(&mut file, "service", service::write(setup, scenario));
     }
     if let Some(setup) = &scenario.sentinels {
         put(&mut file, "sentinels", sentinels::write(setup, scenario));

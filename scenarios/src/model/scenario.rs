@@ -87,6 +87,11 @@ impl Scenario {
         }
     }
 
+    /// The standby of its database, if it has one.
+    pub fn standby(&self) -> Option<HostIndex> {
+        Some(self.service?.standby()?.host)
+    }
+
     /// How long a grant of the client on this host lasts.
     pub fn ttl_of(&self, client: HostIndex) -> Duration {
         let own = self.clients.iter().find(|setup| setup.host == client).and_then(|setup| setup.ttl);

@@ -6,6 +6,7 @@
 
 mod measured;
 mod refusals;
+mod standby;
 
 use std::collections::BTreeMap;
 

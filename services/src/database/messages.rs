@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::replication::Commit;
+
 /// A client's request. A connection is a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
@@ -39,12 +41,29 @@ pub enum Request {
         /// The request to write, in the table's words.
         request: Vec<u8>,
     },
+    /// Asks for each commit after the first so many, as a standby does.
+    Replicate {
+        /// The number of those that it has.
+        received: u64,
+    },
+    /// Says that a standby is there.
+    Received,
 }
 
 impl Request {
     /// The words of all requests.
-    pub const WORDS: &'static [&'static str] =
-        &["BEGIN", "COMMIT", "ROLLBACK", "FORUPDATE", "ADVISORYLOCK", "ADVISORYUNLOCK", "SELECT", "UPDATE"];
+    pub const WORDS: &'static [&'static str] = &[
+        "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "FORUPDATE",
+        "ADVISORYLOCK",
+        "ADVISORYUNLOCK",
+        "SELECT",
+        "UPDATE",
+        "STARTREPLICATION",
+        "STANDBYSTATUS",
+    ];
 
     pub(super) fn word(&self) -> &'static str {
         match self {
@@ -55,6 +74,8 @@ impl Request {
             Request::Unlock { .. } => "ADVISORYUNLOCK",
             Request::Read { .. } => "SELECT",
             Request::Write { .. } => "UPDATE",
+            Request::Replicate { .. } => "STARTREPLICATION",
+            Request::Received => "STANDBYSTATUS",
         }
     }
 }
@@ -103,6 +124,8 @@ pub enum Answer {
     Probe,
     /// The session is over.
     Ended(DatabaseError),
+    /// The next commit, for a standby.
+    Commit(Commit),
 }
 
 impl fmt::Display for Answer {
@@ -115,6 +138,7 @@ impl fmt::Display for Answer {
             Answer::Row(_) => f.write_str("row"),
             Answer::Probe => f.write_str("TCP probe"),
             Answer::Ended(why) => why.fmt(f),
+            Answer::Commit(_) => f.write_str("commit"),
         }
     }
 }

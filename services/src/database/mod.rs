@@ -7,8 +7,9 @@
 //! A row is locked within a transaction: what is written in it counts when it is committed, and is gone with it. An
 //! advisory lock is locked outside: what is written then counts at once.
 //!
-//! A restart ends all sessions and all locks. A standby has neither; it is another host, and what was committed
-//! and not yet sent to it is lost when it is promoted.
+//! A restart ends all sessions and all locks. A standby has neither. It is another database, which replays what its
+//! primary has committed; whoever runs it keeps clients away until it is promoted. What it has not received by then is
+//! lost.
 //!
 //! Not modelled: deadlocks, savepoints, isolation levels, prepared transactions, and a crash of one backend. Timers
 //! count on the monotonic clock: PostgreSQL looks at the wall clock as well, and may be late by what that was set back.
@@ -16,12 +17,15 @@
 //! Sources: PostgreSQL 15, `backend/tcop/postgres.c`, `backend/storage/lmgr`; its documentation, 13.3 and 20.11.
 
 mod messages;
+mod replication;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::time::Duration;
 
 pub use messages::{Answer, DatabaseError, LockMode, Request};
+pub use replication::Commit;
+use replication::CommitLog;
 
 use crate::service::{
     EVENT, Keepalive, Outbox, OwnerChange, SESSION_ENDED, Service, ServiceConnection, ServiceKind,
@@ -42,6 +46,9 @@ pub struct DatabaseRules {
 pub trait DataTable: Send {
     /// Reads or writes, as the request says.
     fn execute(&mut self, request: &[u8]) -> Vec<u8>;
+
+    /// Takes over the row that another table made of a request to write.
+    fn replay(&mut self, request: &[u8], row: &[u8]);
 }
 
 /// The service.
@@ -52,6 +59,10 @@ pub struct Database {
     /// The connections whose session the database has ended, and that are not closed yet.
     ended: BTreeSet<ServiceConnection>,
     locks: BTreeMap<String, Lock>,
+    /// What is committed, if there are standbys to send it to.
+    log: Option<CommitLog>,
+    /// The number of commits that it has replayed.
+    replayed: u64,
 }
 
 #[derive(Debug)]
@@ -83,7 +94,24 @@ struct Waiting {
 impl Database {
     /// A database around a table.
     pub fn new(rules: DatabaseRules, table: Box<dyn DataTable>) -> Database {
-        Database { rules, table, sessions: BTreeMap::new(), ended: BTreeSet::new(), locks: BTreeMap::new() }
+        let (sessions, ended, locks) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Database { rules, table, sessions, ended, locks, log: None, replayed: 0 }
+    }
+
+    /// The same as a primary, which sends each commit to its standbys so long after it.
+    pub fn with_standby_lag(self, lag: Duration) -> Database {
+        Database { log: Some(CommitLog::new(lag)), ..self }
+    }
+
+    /// Replays the next commit of the primary.
+    pub fn replay(&mut self, commit: &Commit) {
+        self.replayed += 1;
+        commit.0.iter().for_each(|(request, row)| self.table.replay(request, row));
+    }
+
+    /// Returns how many commits of the primary it has replayed.
+    pub fn replayed(&self) -> u64 {
+        self.replayed
     }
 
     /// Returns the locks that sessions hold, each with its session.
@@ -167,13 +195,31 @@ impl Database {
     ) {
         if let Some(session) = self.sessions.get_mut(&session) {
             session.in_transaction = false;
-            for request in std::mem::take(&mut session.uncommitted) {
-                if word == "COMMIT" {
-                    self.table.execute(&request);
-                }
+            let writes = std::mem::take(&mut session.uncommitted);
+            if word == "COMMIT" {
+                self.commit(writes, now);
             }
         }
         self.release_all(session, |mode| mode == LockMode::Row, word, now, out);
+    }
+
+    /// Lets writes count, all at once. Returns the last row.
+    fn commit(&mut self, writes: Vec<Vec<u8>>, now: Duration) -> Vec<u8> {
+        let mut commit = Commit::default();
+        for request in writes {
+            let row = self.table.execute(&request);
+            commit.0.push((request, row));
+        }
+        let row = commit.0.last().map(|(_, row)| row.clone()).unwrap_or_default();
+        if let Some(log) = self.log.as_mut().filter(|_| !commit.0.is_empty()) {
+            log.append(commit, now);
+        }
+        row
+    }
+
+    fn send_commits(&mut self, now: Duration, out: &mut Outbox<Answer>) {
+        let due = self.log.as_mut().map(|log| log.take_due(now)).unwrap_or_default();
+        due.into_iter().for_each(|(standby, commit)| out.answer(standby, EVENT, Answer::Commit(commit)));
     }
 
     fn execute(
@@ -217,8 +263,9 @@ impl Database {
                     session.uncommitted.push(request);
                     Answer::Done
                 }
-                _ => Answer::Row(self.table.execute(&request)),
+                _ => Answer::Row(self.commit(vec![request], now)),
             },
+            Request::Replicate { .. } | Request::Received => return,
         };
         out.answer(from, number, answer);
     }
@@ -262,6 +309,13 @@ impl Service for Database {
         if self.ended.contains(&from) {
             return; // what the client has sent before it knew comes to nothing
         }
+        if let Request::Replicate { received } = request {
+            // Its connection is no session: no limit of those ends it.
+            self.log.iter_mut().for_each(|log| log.follow(from, received));
+        }
+        if matches!(request, Request::Replicate { .. } | Request::Received) {
+            return self.send_commits(now, out);
+        }
         let session = Session { in_transaction: false, idle_since: None, uncommitted: Vec::new() };
         self.sessions.entry(from).or_insert(session).idle_since = Some(now);
         self.execute(from, number, request, now, out);
@@ -269,6 +323,7 @@ impl Service for Database {
 
     fn disconnect(&mut self, connection: ServiceConnection, now: Duration, out: &mut Outbox<Answer>) {
         self.ended.remove(&connection);
+        self.log.iter_mut().for_each(|log| log.leave(connection));
         self.end_session(connection, SESSION_ENDED, now, out);
     }
 
@@ -285,10 +340,12 @@ impl Service for Database {
             self.ended.insert(session);
             self.end_session(session, SESSION_ENDED, now, out);
         }
+        self.send_commits(now, out);
     }
 
     fn next_due(&self) -> Option<Duration> {
-        self.sessions.values().filter_map(|session| self.idle_end(session)).min()
+        let idle = self.sessions.values().filter_map(|session| self.idle_end(session));
+        idle.chain(self.log.as_ref().and_then(CommitLog::next_due)).min()
     }
 
     fn probe() -> Option<Answer> {
@@ -299,9 +356,10 @@ impl Service for Database {
         self.rules.keepalive
     }
 
-    fn restart(&mut self, _: Duration, out: &mut Outbox<Answer>) {
+    fn restart(&mut self, now: Duration, out: &mut Outbox<Answer>) {
         self.sessions.clear();
         self.ended.clear();
+        self.log.iter_mut().for_each(|log| log.restart(now));
         for (name, lock) in std::mem::take(&mut self.locks) {
             out.changes.push(change(&name, Some(lock.token), None, "RESTART"));
         }

@@ -6,4 +6,5 @@ mod carrier;
 mod database;
 mod etcd;
 mod model;
+mod replication;
 mod zookeeper;

@@ -121,6 +121,7 @@ impl Panel<'_> {
             WriteFate::Applied => ("write applied", INK),
             WriteFate::Late => ("late write applied", VIOLATION),
             WriteFate::Refused => ("write refused", VIOLATION),
+            WriteFate::Lost => ("committed write lost", VIOLATION),
             WriteFate::UnderWay => return,
         };
         let Some(at) = write.arrived.filter(|at| self.scale.shows(*at, *at)) else { return };

@@ -89,7 +89,7 @@ fn of_story(view: &View) -> [Entry; 3] {
     ]
 }
 
-fn of_clients(view: &View, id: &str) -> [Entry; 7] {
+fn of_clients(view: &View, id: &str) -> [Entry; 8] {
     let clients = || view.lanes.clients.iter();
     let claims = || clients().flat_map(|lane| &lane.claims);
     let writes = |fate| clients().flat_map(|lane| &lane.writes).any(|write| write.fate == fate);
@@ -107,6 +107,7 @@ fn of_clients(view: &View, id: &str) -> [Entry; 7] {
             Sign::Triangle(VIOLATION),
             "write late or refused",
         ),
+        (writes(WriteFate::Lost), Sign::Triangle(VIOLATION), "committed write lost"),
     ]
 }
 

@@ -48,9 +48,13 @@ fn candidates(view: &View) -> Vec<ZoomPanel> {
         .clients
         .iter()
         .flat_map(|lane| &lane.writes)
-        .find(|write| matches!(write.fate, WriteFate::Late | WriteFate::Refused));
+        .find(|write| matches!(write.fate, WriteFate::Late | WriteFate::Refused | WriteFate::Lost));
     if let Some((write, at)) = late.and_then(|write| Some((write, write.arrived?))) {
-        let words = if write.fate == WriteFate::Late { "the late write" } else { "the refused write" };
+        let words = match write.fate {
+            WriteFate::Late => "the late write",
+            WriteFate::Lost => "the lost write",
+            _ => "the refused write",
+        };
         candidates.push(around(shortly_before(at, write.sent), at, words, view));
     }
     for evidence in view.evidence.iter().filter(|evidence| evidence.predicate == Predicate::WR) {

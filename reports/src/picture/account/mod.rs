@@ -84,6 +84,6 @@ fn violation(facts: &Facts<'_>, evidence: &Evidence) -> Option<(LockId, String)>
             (it.lock, format!("{} waited too long", list(&names)))
         }
         Evidence::LongWait(it) => (it.lock, format!("{} waited too long", facts.client(it.client))),
-        Evidence::Cycle(_) | Evidence::Omitted { .. } => return None,
+        Evidence::Cycle(_) | Evidence::LostWrite(_) | Evidence::Omitted { .. } => return None,
     })
 }

@@ -45,6 +45,7 @@ pub(super) fn draw(lane: &ClientLane, pen: &mut Pen<'_>, facts: &Facts<'_>, stor
             WriteFate::Applied => (Sign::Wrote, Paint::Strong),
             WriteFate::Late => (Sign::WroteLate, Paint::Bad),
             WriteFate::Refused => (Sign::WriteRefused, Paint::Bad),
+            WriteFate::Lost => (Sign::WriteLost, Paint::Bad),
             WriteFate::UnderWay => continue,
         };
         write.arrived.into_iter().for_each(|at| pen.fill(at, at, sign, paint));

@@ -32,6 +32,15 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                     format!("the resource refuses {}'s write{of}: {}", facts.client(*client), clean(why));
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
+            EventKind::WriteLost { client, grant, object, version, acknowledged: true } => {
+                let of = facts.object_phrase(*object);
+                events.extend(long_way(facts, *client, &of, sent.remove(&(*grant, *object)), at));
+                let name = facts.client(*client);
+                let words = format!(
+                    "lost write: the resource does not have {name}'s committed version {version}{of}"
+                );
+                events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
+            }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let node = clean(&facts.run.history.header().node(*node));
                 let words = touch_words(facts, at, *client, *by, *held, *op);

@@ -114,6 +114,9 @@ impl Gathering {
             EventKind::WriteRefused { grant, object, .. } => {
                 self.record_arrival(at, WriteFate::Refused, *grant, *object);
             }
+            EventKind::WriteLost { grant, object, acknowledged: true, .. } => {
+                self.record_arrival(at, WriteFate::Lost, *grant, *object);
+            }
             _ => {}
         }
     }

@@ -94,6 +94,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
         | EventKind::WriteSent { .. }
         | EventKind::WriteApplied { .. }
         | EventKind::WriteRefused { .. }
+        | EventKind::WriteLost { .. }
         | EventKind::KeyTouched { .. }
         | EventKind::KeySet { .. }
         | EventKind::KeyGone { .. } => effect(what, &name, facts),
@@ -120,6 +121,11 @@ fn effect(what: &EventKind, name: &str, facts: &Facts<'_>) -> String {
         EventKind::WriteRefused { grant, object, why, .. } => {
             let object = header.object(*object);
             format!("the resource refuses {name}'s write of {object}, {}: {why}", under(grant))
+        }
+        EventKind::WriteLost { grant, object, version, acknowledged, .. } => {
+            let object = header.object(*object);
+            let told = if *acknowledged { ", and was told that it is committed" } else { "" };
+            format!("{name}'s version {version} of {object} is lost, {}{told}", under(grant))
         }
         EventKind::KeyTouched { node, by, held, op, .. } => {
             let (node, op) = (header.node(*node), if *op == KeyOp::Release { "deletes" } else { "changes" });

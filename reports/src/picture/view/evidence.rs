@@ -49,6 +49,7 @@ fn span(evidence: &Evidence) -> Option<(TrueNs, TrueNs)> {
     match evidence {
         Evidence::Overlap(it) => Some((it.from, it.to)),
         Evidence::StaleWrite(it) => Some((it.later_granted_at, it.at)),
+        Evidence::LostWrite(it) => Some((it.at, it.at)),
         Evidence::WrongKey(it) => Some((it.at, it.at)),
         Evidence::Waited(it) => Some((it.from, it.to)),
         Evidence::LongWait(it) => Some((it.from, it.to)),

@@ -119,6 +119,8 @@ pub enum WriteFate {
     Late,
     /// The resource refused it.
     Refused,
+    /// The resource lost it, after its client was told that it is committed.
+    Lost,
     /// It had not arrived when the run ended.
     UnderWay,
 }

@@ -359,6 +359,6 @@ fn span(evidence: &Evidence) -> Option<(Vec<ClientId>, u64, u64)> {
         Evidence::WrongKey(it) => (vec![it.client], it.at.0, it.at.0),
         Evidence::Waited(it) => (it.clients.clone(), it.from.0, it.to.0),
         Evidence::LongWait(it) => (vec![it.client], it.from.0, it.to.0),
-        Evidence::Cycle(_) | Evidence::Omitted { .. } => return None,
+        Evidence::Cycle(_) | Evidence::LostWrite(_) | Evidence::Omitted { .. } => return None,
     })
 }

@@ -27,6 +27,10 @@ pub(crate) const RULES: &[Rule] = &[
         holds: lost_update,
     },
     Rule {
+        says: r#"^lost write: (?<who>\w+) \(grant (?<grant>\d+)\) was told that version (?<version>\d+) of "[^"]+" is committed, and since (?<at>[\d.]+ s) the resource does not have it$"#,
+        holds: lost_write,
+    },
+    Rule {
         says: r#"^(?<who>\w+)'s release of grant (?<by>\d+) deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
         holds: |seen, it| Some(wrong_key(seen, it)? && is_granted_by_then(seen, it)?),
     },
@@ -133,6 +137,18 @@ fn stale_write(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
         claim.client == later && then && says(&it["long"], between(claim.from, at))
     });
     Some(is(&it["at"], at) && is(&it["own"], own.from) && overtaken && it["again"] == it["who"])
+}
+
+fn lost_write(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let (who, grant) = (seen.client(&it["who"])?, CallId(it["grant"].parse().ok()?));
+    let (version, lost_at) = (it["version"].parse().ok()?, &it["at"]);
+    let is_it = |(at, what): (TrueNs, &EventKind)| match *what {
+        EventKind::WriteLost { client, grant: of, version: made, acknowledged, .. } => {
+            acknowledged && (client, of, made) == (who, grant, version) && is(lost_at, at)
+        }
+        _ => false,
+    };
+    Some(seen.all().any(is_it))
 }
 
 fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {

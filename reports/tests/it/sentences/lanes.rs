@@ -179,6 +179,9 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str, moments: &[(usize, TrueN
     if count('×') > happened(|what| matches!(what, EventKind::WriteRefused { .. })) {
         return Some("a write that was not refused");
     }
+    if count('✗') > happened(|what| matches!(what, EventKind::WriteLost { acknowledged: true, .. })) {
+        return Some("a write that was not lost");
+    }
     let refused =
         |what: &EventKind| matches!(what, EventKind::Refused { .. } | EventKind::AcquireUnknown { .. });
     if count('○') > happened(refused) {

@@ -111,6 +111,14 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        says: r"^lost write: the resource does not have (?<who>\w+)'s committed version (?<version>\d+)$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            let lost = |what: &EventKind| matches!(what, EventKind::WriteLost { client, version, acknowledged: true, .. } if *client == who && version.to_string() == it["version"]);
+            Some(seen.history(at).any(lost))
+        },
+    },
+    Rule {
         says: r"^(?<who>\w+)'s (?<what>release|clean-up after an attempt) deletes (?<holder>\w+)'s key on (?<node>\w+)$",
         holds: touches::deletes_anothers,
     },
@@ -375,7 +383,11 @@ fn long_way(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         _ => None,
     })?;
     let arrived = seen.all().filter(|(when, _)| *when > at).find_map(|(when, what)| match what {
-        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } if *grant == sent => {
+        EventKind::WriteApplied { grant, .. }
+        | EventKind::WriteRefused { grant, .. }
+        | EventKind::WriteLost { grant, acknowledged: true, .. }
+            if *grant == sent =>
+        {
             Some(when)
         }
         _ => None,

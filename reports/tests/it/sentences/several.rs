@@ -39,7 +39,8 @@ fn written(what: &EventKind) -> Option<ObjectId> {
     match *what {
         EventKind::WriteSent { object, .. }
         | EventKind::WriteApplied { object, .. }
-        | EventKind::WriteRefused { object, .. } => Some(object),
+        | EventKind::WriteRefused { object, .. }
+        | EventKind::WriteLost { object, .. } => Some(object),
         _ => None,
     }
 }

@@ -165,8 +165,8 @@ fn is_of_release(what: &EventKind) -> bool {
 }
 
 fn is_of_write(what: &EventKind) -> bool {
-    use EventKind::{WriteApplied, WriteRefused, WriteSent};
-    matches!(what, WriteSent { .. } | WriteApplied { .. } | WriteRefused { .. })
+    use EventKind::{WriteApplied, WriteLost, WriteRefused, WriteSent};
+    matches!(what, WriteSent { .. } | WriteApplied { .. } | WriteRefused { .. } | WriteLost { .. })
 }
 
 /// Another lock that a holder was waiting for at an instant. A refused call may be made again, so it ends no wait.

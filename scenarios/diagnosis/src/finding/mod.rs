@@ -277,7 +277,7 @@ pub fn find(facts: &RunFacts<'_>) -> Option<(LockId, Finding)> {
         Some(Evidence::LongWait(it)) => {
             Some((it.lock, Finding::LeftBehind(others::left_behind(facts, it.lock, it.from, it.to)?)))
         }
-        Some(Evidence::Cycle(_) | Evidence::Omitted { .. }) => None,
+        Some(Evidence::Cycle(_) | Evidence::LostWrite(_) | Evidence::Omitted { .. }) => None,
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use doublehold_history::{
-    Anomaly, CallId, Cycle, Dependency, EventKind, Evidence, History, ObjectId, Step, data_anomaly,
+    Anomaly, CallId, ClientId, Cycle, Dependency, EventKind, Evidence, Header, History, LostWrite, ObjectId,
+    Step, TrueNs, data_anomaly, stale_effect,
 };
 use proptest::prelude::*;
 
@@ -29,6 +30,41 @@ proptest! {
         }).collect();
         prop_assert_eq!(lost, lost_updates(&transactions));
     }
+
+    #[test]
+    fn a_lost_write_that_nobody_was_told_of_counts_as_refused(
+        history in histories(90),
+        lost in prop::collection::vec(any::<bool>(), 90),
+    ) {
+        let (mut with_lost, mut with_refused) = (history.clone(), History::new(history.header().clone()));
+        let end = history.events().last().map_or(TrueNs(0), |event| event.at);
+        for (event, is_lost) in history.events().iter().zip(lost) {
+            let what = match event.what.clone() {
+                EventKind::WriteApplied { client, grant, object, version, .. } if is_lost => {
+                    let acknowledged = false;
+                    with_lost.push(end, EventKind::WriteLost { client, grant, object, version, acknowledged });
+                    let (why, fencing, highest_seen) = (String::new(), None, None);
+                    EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen }
+                }
+                what => what,
+            };
+            with_refused.push(event.at, what);
+        }
+        prop_assert_eq!(data_anomaly(&with_lost), data_anomaly(&with_refused));
+    }
+}
+
+#[test]
+fn a_lost_write_is_an_anomaly_once_its_client_was_told_that_it_is_committed() {
+    let (client, grant, object, version) = (ClientId(0), CallId(1), ObjectId(0), 1);
+    let lost = |acknowledged| EventKind::WriteLost { client, grant, object, version, acknowledged };
+    let mut history = History::new(Header::new("lost", 1, &["c1"], &["stock"]));
+    history.push(TrueNs(7), lost(false));
+    assert_eq!(data_anomaly(&history).as_str(), "holds");
+    history.push(TrueNs(9), lost(true));
+    let expected = LostWrite { at: TrueNs(9), client, grant, object, version };
+    assert_eq!(data_anomaly(&history).evidence(), [Evidence::LostWrite(expected)]);
+    assert_eq!(stale_effect(&history).as_str(), "holds");
 }
 
 fn cycle(evidence: &Evidence) -> Cycle {

@@ -70,6 +70,7 @@ fn one_of_each() -> Vec<EventKind> {
         EventKind::KeyGone { node, lock, grant, how: KeyEnd::Expired },
         EventKind::Struck { what: String::new(), node: Some(node) },
         EventKind::LossNotice { client, grant, notice: String::new(), recovered: true },
+        EventKind::WriteLost { client, grant, object, version, acknowledged: true },
     ]
 }
 
@@ -127,9 +128,10 @@ fn kinds_are_all_here() {
         EventKind::KeyGone { .. } => 24,
         EventKind::Struck { .. } => 25,
         EventKind::LossNotice { .. } => 26,
+        EventKind::WriteLost { .. } => 27,
     };
     let numbers: Vec<usize> = one_of_each().iter().map(number).collect();
-    assert_eq!(numbers, (0..27).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..28).collect::<Vec<_>>());
 }
 
 #[test]

@@ -31,6 +31,9 @@ impl DataTable for StoreTable {
         let Ok(frame) = request.try_into() else { return Vec::new() };
         self.store.execute(&Request::decode(frame), Ok(()), None, &self.recorder).encode().to_vec()
     }
+
+    /// Nothing: without a standby nothing is replicated.
+    fn replay(&mut self, _: &[u8], _: &[u8]) {}
 }
 
 impl<S: Stage> Client<'_, S> {
@@ -63,9 +66,28 @@ impl<S: Stage> Client<'_, S> {
         value: u64,
     ) {
         let request = Request { grant, fencing: None, object, action: Action::Write { based_on, value } };
-        if let Err(ended) = self.or_notice(session.write(request.encode().to_vec()).await).await {
-            let (why, fencing, highest_seen) = (ended.to_string(), None, None);
-            self.note(|client| EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen });
+        match self.or_notice(session.write(request.encode().to_vec()).await).await {
+            // A row is the answer outside of a transaction, where the write is committed.
+            Ok(row) if !row.is_empty() => self.recorder.ledger.commits.acknowledge(self.recorder, grant),
+            Ok(_) => {}
+            Err(ended) => {
+                let (why, fencing, highest_seen) = (ended.to_string(), None, None);
+                self.note(|client| EventKind::WriteRefused {
+                    client,
+                    grant,
+                    object,
+                    why,
+                    fencing,
+                    highest_seen,
+                });
+            }
+        }
+    }
+
+    /// A release has succeeded: what was written within a transaction is committed, and its client knows.
+    pub(super) fn note_released(&self, grant: CallId) {
+        if self.program.in_session {
+            self.recorder.ledger.commits.acknowledge(self.recorder, grant);
         }
     }
 

@@ -1,4 +1,5 @@
-//! The fate of each write to replicas, for the history: no replica and no client knows it alone.
+//! The fate of each write to replicas, for the history: no replica and no client knows it alone. Beside it, that of the
+//! commits of a database with a standby.
 //!
 //! A write counts as applied once as many replicas have stored it as a write waits for, or once a read has returned it:
 //! before that nobody can tell that it was there. It counts as refused once so many have refused it that this cannot
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{CallId, ClientId, EventKind, ObjectId};
 
+use super::commits::Commits;
 use crate::model::scenario::ReplicasSetup;
 use crate::run::recorder::Recorder;
 
@@ -20,6 +22,7 @@ use crate::run::recorder::Recorder;
 #[derive(Clone, Default)]
 pub(crate) struct Ledger {
     writes: Arc<Mutex<BTreeMap<(ObjectId, u64), Write>>>,
+    pub(crate) commits: Commits,
 }
 
 /// A write as its client sends it.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 
+pub(in crate::run) mod commits;
 mod data;
 pub(in crate::run) mod frames;
 mod held_locks;
@@ -11,5 +12,6 @@ mod life;
 pub(in crate::run) mod panic_guard;
 pub(in crate::run) mod program;
 mod replicas;
+pub(crate) mod replicated_table;
 pub(in crate::run) mod resource;
 pub(in crate::run) mod stage;

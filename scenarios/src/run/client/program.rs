@@ -410,6 +410,9 @@ impl<S: Stage> Client<'_, S> {
             Released::Unknown(_) => ReleaseOutcome::Unknown,
         };
         self.note(|client| EventKind::ReleaseReturned { client, grant, outcome });
+        if outcome == ReleaseOutcome::Released {
+            self.note_released(grant);
+        }
     }
 
     pub(super) async fn sleep(&self, law: &DelayLaw) {

@@ -132,6 +132,7 @@ pub(in crate::run) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
     };
     is(scenario.resource.host, "the resource's host", Role::Resource, "resource")?;
     scenario.nodes.master.map_or(Ok(()), |master| is(master, "the master", Role::Node, "node"))?;
+    scenario.standby().map_or(Ok(()), |standby| is(standby, "the standby", Role::Node, "node"))?;
     for (host, setup) in scenario.hosts.iter().enumerate() {
         if let Role::Thread(process) = setup.role {
             is(process, "the process of a thread", Role::Client, "client")?;

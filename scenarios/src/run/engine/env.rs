@@ -25,6 +25,7 @@ use redis::{Cmd, Pipeline, RedisFuture, Value};
 
 use super::calls::{CallConnection, CallStream, Ended};
 use super::drivers::Drivers;
+use super::standby::DatabaseName;
 use super::threads::{AsThread, Starts};
 use super::tokio_timers::Fired;
 use crate::model::cast::{Cast, Member};
@@ -56,6 +57,8 @@ pub struct SimEnv {
     pub(in crate::run) starts: Starts,
     /// Whether drivers read what has arrived before the lock's code runs, since a timer of tokio's may be due with it.
     pub(in crate::run) fired: Fired,
+    /// The name of a database that has a standby.
+    database: Option<DatabaseName>,
 }
 
 impl SimEnv {
@@ -78,7 +81,13 @@ impl SimEnv {
             ended: Arc::default(),
             starts: Starts::default(),
             fired: Fired::default(),
+            database: None,
         }
+    }
+
+    /// The same, where a promotion changes what a name means.
+    pub(in crate::run) fn with_database(self, database: Option<DatabaseName>) -> SimEnv {
+        SimEnv { database, ..self }
     }
 
     /// The same, with what other lives of its process were told.
@@ -242,6 +251,7 @@ impl Env for SimEnv {
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
         let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
+        let to = self.database.as_ref().map_or(to, |name| name.resolve(to));
         self.host.connect(to, port).await.map_err(io::Error::from)
     }
 

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_services::database::DatabaseRules;
 use doublehold_sim::{PlannedFault, WorldLike};
 
 use super::world::link;
@@ -15,7 +14,7 @@ use crate::model::cast::Cast;
 use crate::model::fault::{Effect, Fault, Slot};
 use crate::model::host::{HostIndex, Names};
 use crate::model::scenario::{LinkSetup, Scenario};
-use crate::model::service::ServiceSetup;
+use crate::model::service::{DatabaseSetup, ServiceSetup};
 use crate::model::when::When;
 
 /// Something in a scenario that an engine cannot express.
@@ -59,7 +58,9 @@ pub(in crate::run) fn find_limits<W: WorldLike>(
             link_limit::<W>(quality),
         );
     }
-    if let Some(ServiceSetup::Database(DatabaseRules { keepalive: Some(_), .. })) = scenario.service {
+    if let Some(ServiceSetup::Database(DatabaseSetup { rules, .. })) = scenario.service
+        && rules.keepalive.is_some()
+    {
         tell("service.keepalive_idle".to_owned(), None, W::LACKS_USER_TIMEOUT);
     }
     for ((number, fault), planned) in scenario.faults.iter().enumerate().zip(faults) {

@@ -26,6 +26,7 @@ mod service;
 pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
 pub(in crate::run) mod sim_stage;
+mod standby;
 pub(in crate::run) mod steps;
 mod supervisor;
 mod threads;

@@ -20,13 +20,15 @@ use doublehold_services::{
 use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
+use super::standby::{self, DatabaseName};
 use crate::model::scenario::ResourceSetup;
-use crate::model::service::ServiceSetup;
+use crate::model::service::{DatabaseSetup, ServiceSetup};
 use crate::run::client::in_session::StoreTable;
+use crate::run::client::replicated_table::{DatabaseRole, ReplicatedTable};
 use crate::run::recorder::Recorder;
 
 /// The bytes that a read has room for, at least.
-const READ_BYTES: usize = 512;
+pub(super) const READ_BYTES: usize = 512;
 
 /// A service of one run. Clones are the same service.
 pub(super) struct RunningService<S: Service> {
@@ -50,17 +52,32 @@ struct Line {
     waker: Option<Waker>,
 }
 
-/// Makes the process of a service, for each start of its host.
+/// Makes the process of a service, for each start of its host. A standby has the `name` that clients know it by.
 pub(super) fn boot(
     setup: ServiceSetup,
     resource: &ResourceSetup,
     node: NodeId,
+    standby_of: Option<DatabaseName>,
     recorder: Recorder,
 ) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
-    match setup {
-        ServiceSetup::ZooKeeper(rules) => RunningService::new(ZooKeeper::new(rules), node, recorder).boot(),
-        ServiceSetup::Etcd => RunningService::new(Etcd::default(), node, recorder).boot(),
-        ServiceSetup::Database(rules) => {
+    let (rules, lag) = match setup {
+        ServiceSetup::ZooKeeper(rules) => {
+            return RunningService::new(ZooKeeper::new(rules), node, recorder).boot();
+        }
+        ServiceSetup::Etcd => return RunningService::new(Etcd::default(), node, recorder).boot(),
+        ServiceSetup::Database(DatabaseSetup { rules, standby }) => (rules, standby.map(|it| it.lag)),
+    };
+    let replicated = |role| Box::new(ReplicatedTable::new(role, resource, recorder.clone()));
+    match (lag, standby_of) {
+        (_, Some(name)) => {
+            let database = Database::new(rules, replicated(DatabaseRole::Standby));
+            standby::boot_standby(RunningService::new(database, node, recorder.clone()), name, recorder)
+        }
+        (Some(lag), None) => {
+            let database = Database::new(rules, replicated(DatabaseRole::Primary)).with_standby_lag(lag);
+            standby::boot_primary(RunningService::new(database, node, recorder))
+        }
+        (None, None) => {
             let table = StoreTable::new(resource, recorder.clone());
             RunningService::new(Database::new(rules, Box::new(table)), node, recorder).boot()
         }
@@ -80,7 +97,17 @@ impl<S: Service> RunningService<S> {
         })
     }
 
-    async fn run(self, host: Host) {
+    /// Ends what ends with the process, when that is dropped, and not only when the next one begins.
+    pub(super) fn ends_with(&self, host: &Host) -> impl Drop + use<S> {
+        EndsWithProcess { service: self.clone(), host: host.clone() }
+    }
+
+    /// Looks at its state, or changes it in a way of which nobody is told.
+    pub(super) fn with<T>(&self, what: impl FnOnce(&mut S) -> T) -> T {
+        what(&mut self.lock().service)
+    }
+
+    pub(super) async fn run(self, host: Host) {
         let port = S::KIND.port();
         let mut incoming = host.listen(port);
         if host.restarts() > 0 {
@@ -213,6 +240,17 @@ impl<S: Service> RunningService<S> {
 impl<S: Service> Clone for RunningService<S> {
     fn clone(&self) -> Self {
         RunningService { state: self.state.clone(), node: self.node, recorder: self.recorder.clone() }
+    }
+}
+
+struct EndsWithProcess<S: Service> {
+    service: RunningService<S>,
+    host: Host,
+}
+
+impl<S: Service> Drop for EndsWithProcess<S> {
+    fn drop(&mut self) {
+        self.service.act(|service, out| service.restart(now(&self.host), out));
     }
 }
 

@@ -19,6 +19,7 @@ use super::asked_lock::AskedNode;
 use super::env::{REDIS_PORT, SimEnv};
 use super::service;
 use super::sim_stage::{NodeObserver, serve_resource};
+use super::standby::DatabaseName;
 use super::supervisor::Supervisor;
 use super::threads::{self, Starts, ThreadJob};
 use super::tokio_timers::Fired;
@@ -46,6 +47,8 @@ pub(in crate::run) struct Hosts {
     restarts: (RestartClock, Duration),
     /// The node that a resource asks whose a lock is, where it does.
     asked: AskedNode,
+    /// The primary and the standby of a database that has one.
+    databases: Option<(HostId, HostId)>,
     hosts: Vec<(HostIndex, HostSpec, Process)>,
 }
 
@@ -75,7 +78,12 @@ impl Hosts {
         let restarts = (scenario.nodes.restart_clock, scenario.nodes.restart_after);
         let node = cast.nodes().next().map(|node| cast.world_id(node));
         let asked = AskedNode { node, keys: scenario.lock.names.clone().into() };
-        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), restarts, asked, hosts }
+        let names = Arc::new(cast.names());
+        let databases = scenario.standby().and_then(|standby| {
+            let primary = cast.nodes().find(|node| *node != standby)?;
+            Some((cast.world_id(primary), cast.world_id(standby)))
+        });
+        Hosts { cast: cast.clone(), driver, names, restarts, asked, databases, hosts }
     }
 
     /// Lets nodes run every script in Lua.
@@ -96,21 +104,25 @@ impl Hosts {
         fired: &Fired,
     ) -> Vec<Arc<Job<SimEnv>>> {
         let mut jobs = Vec::new();
+        let database = self.databases.map(|(primary, standby)| DatabaseName::new(primary, standby));
         for (index, spec, process) in &self.hosts {
             let (spec, recorder) = (spec.clone(), recorder.clone());
+            let reach = Reach { database: database.clone(), fired: fired.clone() };
             let (spec, boot) = match process {
                 Process::Node { node, config, command_time } => {
                     (spec, self.node(*node, config, command_time, recorder))
                 }
                 Process::Service { node, setup, resource } => {
-                    (spec, self.service(service::boot(*setup, resource, *node, recorder)))
+                    let own = self.cast.world_id(*index);
+                    let standby_of = database.clone().filter(|name| name.is_standby(own));
+                    (spec, self.service(service::boot(*setup, resource, *node, standby_of, recorder)))
                 }
                 Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),
                 Process::Client { client, program } => {
                     let job = Arc::new(Job::new(program.clone(), recorder.clone()));
                     jobs.push(job.clone());
-                    (spec.essential(), self.client(*client, job, recorder, fired.clone()))
+                    (spec.essential(), self.client(*client, job, recorder, reach))
                 }
                 Process::Threads(threads) => {
                     let job = |(client, program): &(ClientId, Arc<Program<SimEnv>>)| {
@@ -118,7 +130,7 @@ impl Hosts {
                     };
                     let threads: Vec<ThreadJob> = threads.iter().map(job).collect();
                     jobs.extend(threads.iter().map(|(_, job)| job.clone()));
-                    (spec.essential(), self.threads(threads, recorder, fired.clone()))
+                    (spec.essential(), self.threads(threads, recorder, reach))
                 }
             };
             let added = world.add_boxed_host(spec, boot);
@@ -194,11 +206,11 @@ impl Hosts {
         })
     }
 
-    fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder, fired: Fired) -> Boot {
+    fn client(&self, client: ClientId, job: Arc<Job<SimEnv>>, recorder: Recorder, reach: Reach) -> Boot {
         let (cast, driver) = (self.cast.clone(), self.driver);
         Rc::new(move |host| {
             let env = SimEnv::new(host, client, cast.clone(), recorder.clone(), driver);
-            let env = env.with_fired(fired.clone());
+            let env = env.with_fired(reach.fired.clone()).with_database(reach.database.clone());
             let job = job.clone();
             Box::pin(async move {
                 job.run(env).await;
@@ -206,15 +218,22 @@ impl Hosts {
         })
     }
 
-    fn threads(&self, threads: Vec<ThreadJob>, recorder: Recorder, fired: Fired) -> Boot {
+    fn threads(&self, threads: Vec<ThreadJob>, recorder: Recorder, reach: Reach) -> Boot {
         let (cast, driver, starts) = (self.cast.clone(), self.driver, Starts::default());
         let first = threads.first().map_or(ClientId(0), |(client, _)| *client);
         Rc::new(move |host| {
             let process = SimEnv::new(host, first, cast.clone(), recorder.clone(), driver);
-            let process = process.with_starts(starts.clone()).with_fired(fired.clone());
+            let process = process.with_starts(starts.clone()).with_fired(reach.fired.clone());
+            let process = process.with_database(reach.database.clone());
             Box::pin(threads::run_threads(process, threads.clone(), recorder.clone()))
         })
     }
+}
+
+/// The parts of a run that the environment of each client has.
+struct Reach {
+    database: Option<DatabaseName>,
+    fired: Fired,
 }
 
 /// The kernel's words for the quality of a link.
@@ -298,6 +317,10 @@ fn node_names(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>) -> Vec<Node
         hosts.map(|host| NodeName::new(&host.name)).collect::<Vec<_>>()
     };
     let mut nodes = of_role(Role::Node);
+    if let Some(standby) = scenario.standby() {
+        // Clients have one name for both.
+        nodes.retain(|node| node.as_str() != scenario.hosts[standby.0].name);
+    }
     let Some(master) = scenario.nodes.master else { return nodes };
     if scenario.sentinels.is_none() && kind.descriptor().nodes == Nodes::Replicated {
         return nodes;

@@ -167,6 +167,13 @@ const LOCKED_ROW: &str = r#"
     service = { keepalive_idle = "2h" }
     clients = [{ name = "c1", program = ["acquire", "release"] }]
 "#;
+const WITH_STANDBY: &str = r#"
+    claim = "a database with a standby"
+    lock = { algorithm = "row-lock", ttl = "10s" }
+    nodes = { names = ["db", "db2"] }
+    service = { standby = "db2" }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+"#;
 
 /// Every key that has a default.
 const DEFAULTS: &[Absent] = &[
@@ -281,6 +288,7 @@ const DEFAULTS: &[Absent] = &[
     ("service.lock_delay", SESSION, "service.lock_delay", "0s"),
     ("service.keepalive_interval", LOCKED_ROW, "service.keepalive_interval", "75s"),
     ("service.keepalive_count", LOCKED_ROW, "service.keepalive_count", "9"),
+    ("service.standby_lag", WITH_STANDBY, "service.standby_lag", "0s"),
     ("resource.writes", LOCKED_ROW, "resource.writes", "in-session"),
     ("network.delay", SINGLE, "network.delay", "1ms..5ms"),
     ("network.loss", SINGLE, "network.loss", "0/1"),
@@ -354,6 +362,7 @@ const WITHOUT: &[&str] = &[
     "service.idle_in_transaction_timeout",
     "service.idle_session_timeout",
     "service.keepalive_idle",
+    "service.standby",
     "weather",
     "limits",
     "variants",

@@ -7,7 +7,7 @@ use crate::keyword_effects::seen::{SEC, Seen};
 use crate::keyword_effects::texts::Word;
 
 pub(crate) fn rows() -> Vec<Row> {
-    [sessions(), news(), leases(), databases(), keepalives()].into_iter().flatten().collect()
+    [sessions(), news(), leases(), databases(), keepalives(), standbys()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -311,6 +311,62 @@ fn keepalives() -> Vec<Row> {
             with: &[("service.keepalive_count", "5")],
             shows: |without, with| about(waits(without), 8) && about(waits(with), 14),
             ..Row::on(ROW_CUT)
+        },
+    ]
+}
+
+/// c1 commits, the primary crashes 500 ms later, and the standby is promoted. c2 reads there.
+const FAILOVER: &str = r#"
+    claim = "a commit before a failover"
+    lock = { algorithm = "row-lock", ttl = "10s" }
+    nodes = { names = ["db", "db2"] }
+    service = { standby = "db2" }
+    network = { delay = "1ms" }
+    [[clients]]
+    name = "c1"
+    program = ["acquire", "read", "write", "release"]
+    [[clients]]
+    name = "c2"
+    program = ["acquire", "read", "write", "release"]
+    start = "2s after c1's release"
+    [[faults]]
+    kind = "crash"
+    host = "db"
+    at = "500ms after c1's release"
+    [[faults]]
+    kind = "promote"
+    host = "db2"
+    at = "1s after c1's release"
+"#;
+
+/// The version that c2 read.
+fn read_by_c2(seen: &Seen) -> u64 {
+    let read = seen.did("c2").find_map(|(_, what)| match what {
+        EventKind::ReadDone { version, .. } => Some(*version),
+        _ => None,
+    });
+    read.expect("it reads")
+}
+
+fn standbys() -> Vec<Row> {
+    vec![
+        Row {
+            word: "service.standby",
+            claim: "c2 finds the other host, which was the standby, and the other way round it finds nobody",
+            with: &[("service.standby", "db"), ("faults.1.host", "db")],
+            shows: |without, with| {
+                let on_standby = without.executed("db2", "SELECT", "c2").len();
+                on_standby == 1 && with.executed("db2", "SELECT", "c1").len() == 1
+            },
+            ..Row::on(FAILOVER)
+        },
+        Row {
+            word: "service.standby_lag",
+            claim: "a commit leaves for the standby a second later, which is after the crash",
+            with: &[("service.standby_lag", "1s")],
+            turns: &[(Predicate::P4, "holds", "violated")],
+            shows: |without, with| read_by_c2(without) == 1 && read_by_c2(with) == 0,
+            ..Row::on(FAILOVER)
         },
     ]
 }

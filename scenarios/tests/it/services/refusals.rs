@@ -69,6 +69,85 @@ fn a_group_is_one_host_and_no_fault_strikes_inside_it() {
 }
 
 #[test]
+fn only_a_database_has_a_standby_and_it_is_one_of_two_hosts() {
+    let standby = "service = { standby = \"zk2\" }\n";
+    assert_eq!(
+        message(&[("[\"zk\"]", "[\"zk\", \"zk2\"]")], standby),
+        "line 5: `service.standby`: zookeeper has no standby, since the group behind it is taken as correct | hint: \
+         remove it, or use `row-lock` or `advisory-lock`"
+    );
+    assert_eq!(
+        message(&[("kazoo", "etcd3")], "service = { standby_lag = \"1s\" }\n"),
+        "line 5: `service.standby_lag`: etcd has no standby, since the group behind it is taken as correct | hint: \
+         remove it, or use `row-lock` or `advisory-lock`"
+    );
+    let row = |names: &str, more: &str| message(&[("kazoo", "row-lock"), ("\"zk\"", names)], more);
+    assert_eq!(
+        row("\"db\"", "service = { standby_lag = \"1s\" }\n"),
+        "line 5: `service.standby_lag` does nothing without a standby | hint: add a host to `nodes.names`, and name \
+         it in `service.standby`"
+    );
+    assert_eq!(
+        row("\"db\"", "service = { standby = \"db2\" }\n"),
+        "line 5: `service.standby`: `db2` is none of `nodes.names` | hint: add it there, beside the primary"
+    );
+    assert_eq!(
+        row("\"db\"", "service = { standby = \"c1\" }\n"),
+        "line 5: `service.standby`: `c1` is none of `nodes.names` | hint: add it there, beside the primary"
+    );
+    assert_eq!(
+        row("\"db\"", "service = { standby = \"db\" }\n"),
+        "line 3: `nodes.names` names 1, and a primary with its standby are 2 hosts | hint: name a primary and a \
+         standby"
+    );
+    assert_eq!(
+        row("\"db\", \"db2\"", ""),
+        "line 3: `nodes.names` names 2 hosts, and a database is one without a standby | hint: name one host, or two \
+         and one of them in `service.standby`"
+    );
+    assert_eq!(row("\"db\", \"db2\"", "service = { standby = \"db2\" }\n"), "accepted");
+    assert_eq!(row("\"db\", \"db2\"", "service = { standby = \"db\", standby_lag = \"1s\" }\n"), "accepted");
+}
+
+#[test]
+fn only_the_standby_of_a_database_can_be_promoted() {
+    let promote = |names: &str, service: &str, host: &str, more: &str| {
+        let fault = format!("faults = [{{ kind = \"promote\", host = \"{host}\", at = \"1s\"{more} }}]\n");
+        message(&[("kazoo", "row-lock"), ("\"zk\"", names)], &(service.to_owned() + &fault))
+    };
+    assert_eq!(
+        promote("\"db\"", "", "db", ""),
+        "line 5: `faults.0.host`: db has no standby, so nothing can be promoted | hint: add a host to `nodes.names`, \
+         and name it in `service.standby`"
+    );
+    let both = "\"db\", \"db2\"";
+    let standby = "service = { standby = \"db2\" }\n";
+    assert_eq!(
+        promote(both, standby, "db", ""),
+        "line 6: `faults.0.host`: db is not the standby | hint: promote `db2`"
+    );
+    assert_eq!(
+        promote(both, standby, "c1", ""),
+        "line 6: `faults.0.host`: c1 is not the standby | hint: promote `db2`"
+    );
+    assert_eq!(
+        promote(both, standby, "db2", ", tell = [\"db\"]"),
+        "line 6: `faults.0.tell` means nothing to a database, which clients find by its name | hint: remove it"
+    );
+    assert_eq!(
+        promote(both, standby, "db2", ", rewrite_config = false"),
+        "line 6: `faults.0.rewrite_config` means nothing to a database, which clients find by its name | hint: \
+         remove it"
+    );
+    assert_eq!(promote(both, standby, "db2", ""), "accepted");
+    assert_eq!(
+        message(&[], "faults = [{ kind = \"promote\", host = \"zk\", at = \"1s\" }]\n"),
+        "line 5: `faults.0.host`: zk is zookeeper, whose group is taken as correct: no `promote` strikes inside it | \
+         hint: stop, cut off or crash the host, or let its clients be struck"
+    );
+}
+
+#[test]
 fn a_row_guards_only_what_is_written_in_its_session() {
     let elsewhere = |expect: &str| {
         let row = [("kazoo", "row-lock")];

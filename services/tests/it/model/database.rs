@@ -3,7 +3,7 @@
 //!
 //! Not modelled: a request of a session that waits or was ended, a session that asks for its own lock, a row
 //! that is locked outside of a transaction or given back as an advisory lock, and one name for a row and an
-//! advisory lock.
+//! advisory lock, and standbys, which `replication.rs` has.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,6 +33,10 @@ impl DataTable for Log {
     fn execute(&mut self, request: &[u8]) -> Vec<u8> {
         self.0.lock().expect("nothing panics with it").extend_from_slice(request);
         self.written()
+    }
+
+    fn replay(&mut self, request: &[u8], _: &[u8]) {
+        self.execute(request);
     }
 }
 
@@ -195,6 +199,7 @@ impl Model<Database> for Naive {
                 }
                 Some(Answer::Unlocked(has))
             }
+            Request::Replicate { .. } | Request::Received => None,
         };
         if let Some(answer) = answer {
             say(out, from, number, answer);

@@ -40,6 +40,7 @@ function signs() {
     [view.clients.some((lane) => lane.refusals.length), ring(3, color), "is refused"],
     [wrote("applied"), triangle(plain), "write applied"],
     [wrote("late", "refused"), triangle(bad), "write late or refused"],
+    [wrote("lost"), triangle(bad), "committed write lost"],
     [view.nodes.length, key, "the node holds that client's key"],
     [ended("expired"), upright(plain, 2.5), "the key expires"],
     [ended("deleted", "overwritten"), upright(() => ink.faint, 1.5), "a command ends the key"],

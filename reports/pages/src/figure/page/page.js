@@ -267,7 +267,7 @@ function drawClient(row) {
   }
   for (const write of row.client.writes) {
     if (write.arrived === null || !shows(write.arrived, write.arrived)) continue;
-    const words = { applied: "write applied", late: "late write applied", refused: "write refused" }[write.fate];
+    const words = { applied: "write applied", late: "late write applied", refused: "write refused", lost: "committed write lost" }[write.fate];
     const place = x(write.arrived), style = write.fate === "applied" ? ink.ink : ink.violation;
     pen.fillStyle = style; pen.beginPath(); pen.moveTo(place, y - 1); pen.lineTo(place - 4, y - 8); pen.lineTo(place + 4, y - 8); pen.fill();
     labelBeside(place, 6, y - 2, words, write.fate === "applied" ? ink.ink : ink.violationText);

@@ -11,6 +11,7 @@ use doublehold_history::{EventKind, LockId, ObjectId};
 use doublehold_scenarios::model::cast::Member;
 use doublehold_scenarios::model::fault::{Fault, Slot};
 use doublehold_scenarios::model::scenario::{HostIndex, HostSetup, PerNode, Role, Scenario, Step};
+use doublehold_scenarios::model::service::{ServiceSetup, StandbySetup};
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Stepped};
@@ -54,7 +55,7 @@ fn dependent_hosts(scenario: &Scenario, client: HostIndex) -> Vec<HostIndex> {
 }
 
 /// Without one node each, and without two: with an even number a majority is as many as with one more, so that one node
-/// less can need more than two. Nobody replicates a master that is gone.
+/// less can need more than two. Nobody replicates a master that is gone, nor a database whose primary is.
 fn nodes<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<Candidate> {
     let scenario = search.scenario();
     let is_node = |host: &HostIndex| scenario.hosts[host.0].role == Role::Node;
@@ -63,7 +64,11 @@ fn nodes<E: Engine<Prepared: Stepped>>(search: &mut ShrinkSearch<'_, E>) -> Vec<
         return Vec::new();
     }
     let master = scenario.nodes.master;
-    let others: Vec<HostIndex> = nodes.into_iter().filter(|node| Some(*node) != master).collect();
+    let is_kept = |node: &HostIndex| match scenario.standby() {
+        Some(standby) => *node != standby,
+        None => Some(*node) == master,
+    };
+    let others: Vec<HostIndex> = nodes.into_iter().filter(|node| !is_kept(node)).collect();
     let pairs = others
         .iter()
         .enumerate()
@@ -178,6 +183,10 @@ fn remove_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     });
     scenario.hosts = hosts.collect();
     scenario.nodes.master = scenario.nodes.master.map(moved);
+    if let Some(ServiceSetup::Database(setup)) = &mut scenario.service {
+        let left = setup.standby.filter(|standby| standby.host != host);
+        setup.standby = left.map(|standby| StandbySetup { host: moved(standby.host), ..standby });
+    }
     remove_value(&mut scenario.nodes.command_time, host, moved);
     remove_value(&mut scenario.nodes.replica_priority, host, moved);
     scenario.resource.host = moved(scenario.resource.host);
