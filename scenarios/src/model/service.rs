@@ -15,6 +15,29 @@ pub enum ServiceSetup {
     Database(DatabaseRules),
 }
 
+/// The service as it is where nobody sets anything.
+impl From<ServiceKind> for ServiceSetup {
+    fn from(kind: ServiceKind) -> ServiceSetup {
+        match kind {
+            ServiceKind::ZooKeeper => ZooKeeperRules::default().into(),
+            ServiceKind::Etcd => ServiceSetup::Etcd,
+            ServiceKind::Database => DatabaseRules::default().into(),
+        }
+    }
+}
+
+impl From<ZooKeeperRules> for ServiceSetup {
+    fn from(rules: ZooKeeperRules) -> ServiceSetup {
+        ServiceSetup::ZooKeeper(rules)
+    }
+}
+
+impl From<DatabaseRules> for ServiceSetup {
+    fn from(rules: DatabaseRules) -> ServiceSetup {
+        ServiceSetup::Database(rules)
+    }
+}
+
 impl ServiceSetup {
     /// Its kind.
     pub fn kind(&self) -> ServiceKind {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use doublehold_history::NodeId;
+use doublehold_history::{ClientId, NodeId};
 use doublehold_services::database::Database;
 use doublehold_services::etcd::Etcd;
 use doublehold_services::zookeeper::ZooKeeper;
@@ -20,6 +20,8 @@ use doublehold_services::{
 use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
+use super::sim_stage::{OnHost, who_is_on};
+use crate::model::cast::Cast;
 use crate::model::scenario::ResourceSetup;
 use crate::model::service::ServiceSetup;
 use crate::run::client::in_session::StoreTable;
@@ -32,6 +34,7 @@ const READ_BYTES: usize = 512;
 pub(super) struct RunningService<S: Service> {
     state: Arc<Mutex<State<S>>>,
     node: NodeId,
+    cast: Arc<Cast>,
     recorder: Recorder,
 }
 
@@ -55,22 +58,25 @@ pub(super) fn boot(
     setup: ServiceSetup,
     resource: &ResourceSetup,
     node: NodeId,
+    cast: Arc<Cast>,
     recorder: Recorder,
 ) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
     match setup {
-        ServiceSetup::ZooKeeper(rules) => RunningService::new(ZooKeeper::new(rules), node, recorder).boot(),
-        ServiceSetup::Etcd => RunningService::new(Etcd::default(), node, recorder).boot(),
+        ServiceSetup::ZooKeeper(rules) => {
+            RunningService::new(ZooKeeper::new(rules), node, cast, recorder).boot()
+        }
+        ServiceSetup::Etcd => RunningService::new(Etcd::default(), node, cast, recorder).boot(),
         ServiceSetup::Database(rules) => {
             let table = StoreTable::new(resource, recorder.clone());
-            RunningService::new(Database::new(rules, Box::new(table)), node, recorder).boot()
+            RunningService::new(Database::new(rules, Box::new(table)), node, cast, recorder).boot()
         }
     }
 }
 
 impl<S: Service> RunningService<S> {
-    fn new(service: S, node: NodeId, recorder: Recorder) -> RunningService<S> {
+    fn new(service: S, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> RunningService<S> {
         let state = State { service, out: Outbox::default(), lines: BTreeMap::new(), timer: None };
-        RunningService { state: Arc::new(Mutex::new(state)), node, recorder }
+        RunningService { state: Arc::new(Mutex::new(state)), node, cast, recorder }
     }
 
     fn boot(self) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
@@ -88,7 +94,7 @@ impl<S: Service> RunningService<S> {
             state.lines.clear();
             let State { service, out, .. } = &mut *state;
             service.restart(now(&host), out);
-            self.settle(&mut state);
+            self.settle(&mut state, None);
         }
         host.spawn(self.clone().keep_time(host.clone()));
         loop {
@@ -118,7 +124,7 @@ impl<S: Service> RunningService<S> {
                     return Poll::Pending;
                 }
                 sleep = None;
-                self.act(|service, out| service.advance(now(&host), out));
+                self.act(None, |service, out| service.advance(now(&host), out));
             }
         })
         .await;
@@ -126,6 +132,10 @@ impl<S: Service> RunningService<S> {
 
     async fn serve(self, host: Host, mut stream: SimStream) {
         let (connection, peer) = (ServiceConnection(stream.connection().0), stream.peer());
+        let client = match who_is_on(&self.cast, peer) {
+            OnHost::Client(client) => Some(client),
+            OnHost::Thread | OnHost::Nobody => None,
+        };
         self.lock().lines.insert(connection, Line::default());
         let mut received = FrameBuffer::default();
         let mut probes = Probes::new(&host, self.lock().service.keepalive());
@@ -145,7 +155,7 @@ impl<S: Service> RunningService<S> {
                         Err(_) => return Poll::Ready(()),
                         Ok(Some((number, request))) => {
                             host.note(S::word(&request), Some(peer));
-                            self.act(|service, out| {
+                            self.act(client, |service, out| {
                                 service.receive(connection, number, request, now(&host), out);
                             });
                         }
@@ -162,7 +172,7 @@ impl<S: Service> RunningService<S> {
         })
         .await;
         self.lock().lines.remove(&connection);
-        self.act(|service, out| service.disconnect(connection, now(&host), out));
+        self.act(None, |service, out| service.disconnect(connection, now(&host), out));
     }
 
     /// Sends what there is; ready when the connection is to end.
@@ -183,15 +193,16 @@ impl<S: Service> RunningService<S> {
         Poll::Pending
     }
 
-    fn act(&self, what: impl FnOnce(&mut S, &mut Outbox<S::Answer>)) {
+    /// Lets the service act, at the request of a client or by itself.
+    fn act(&self, by: Option<ClientId>, what: impl FnOnce(&mut S, &mut Outbox<S::Answer>)) {
         let mut state = self.lock();
         let State { service, out, .. } = &mut *state;
         what(service, out);
-        self.settle(&mut state);
+        self.settle(&mut state, by);
     }
 
     /// Hands out what the service has to say, and tells of locks that have another owner.
-    fn settle(&self, state: &mut State<S>) {
+    fn settle(&self, state: &mut State<S>, by: Option<ClientId>) {
         let State { out, lines, timer, .. } = state;
         for (to, message) in out.sent.drain(..) {
             let Some(line) = lines.get_mut(&to) else { continue };
@@ -202,7 +213,7 @@ impl<S: Service> RunningService<S> {
             line.waker.take().into_iter().for_each(Waker::wake);
         }
         timer.take().into_iter().for_each(Waker::wake);
-        out.changes.drain(..).for_each(|change| self.recorder.record_owner_change(self.node, &change));
+        out.changes.drain(..).for_each(|change| self.recorder.record_owner_change(self.node, &change, by));
     }
 
     fn lock(&self) -> MutexGuard<'_, State<S>> {
@@ -212,7 +223,12 @@ impl<S: Service> RunningService<S> {
 
 impl<S: Service> Clone for RunningService<S> {
     fn clone(&self) -> Self {
-        RunningService { state: self.state.clone(), node: self.node, recorder: self.recorder.clone() }
+        RunningService {
+            state: self.state.clone(),
+            node: self.node,
+            cast: self.cast.clone(),
+            recorder: self.recorder.clone(),
+        }
     }
 }
 

@@ -103,7 +103,8 @@ impl Hosts {
                     (spec, self.node(*node, config, command_time, recorder))
                 }
                 Process::Service { node, setup, resource } => {
-                    (spec, self.service(service::boot(*setup, resource, *node, recorder)))
+                    let process = service::boot(*setup, resource, *node, self.cast.clone(), recorder);
+                    (spec, self.service(process))
                 }
                 Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),
