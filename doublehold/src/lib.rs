@@ -1,4 +1,5 @@
-//! Tests your own Redis lock: in worlds that you describe, or in drawn ones, from many seeds.
+//! Tests your own lock, on Redis or on a [service](services): in worlds that you describe, or in drawn ones, from many
+//! seeds.
 //!
 //! # Map, in reading order
 //!
@@ -6,6 +7,7 @@
 //! - [`beside`]: your own lock beside a reference: what only yours does
 //! - `property`: your own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`marks`]: places in a lock's code that a check has to come to: [`reached`]
+//! - [`services`]: ZooKeeper, etcd and a database, and their clients, for a lock of your own on one of them
 //! - [`findings`]: the results of a search, in words
 //! - [`nondeterminism`]: finds what reaches into runs from outside the simulation: real time, and state kept between
 //!   runs
@@ -20,5 +22,6 @@ pub mod nondeterminism;
 #[cfg(feature = "proptest")]
 pub mod property;
 mod regressions;
+pub mod services;
 
 pub use marks::reached;

@@ -51,7 +51,10 @@ mod services;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Acquiring, Client, Existing, Guard, MakesState, NoState, StateMaker, Wanted};
+pub use adapter::{
+    Acquiring, CallError, Client, Existing, Guard, MakesState, NoState, ServiceAcquiring, ServiceClient,
+    StateMaker, Wanted,
+};
 pub use builtin::descriptors;
 pub use config::{
     Choice, Descriptor, DriverDefaults, Facts, Flaw, Form, Kind, LockConfig, MasterDiscovery, Most, Newest,
@@ -61,6 +64,8 @@ pub use connection::link::OnTimeout;
 pub use connection::request::ReleaseMethod;
 pub use connection::transport::{Reconnect, Transport};
 pub use doublehold_services::ServiceKind;
+pub use doublehold_services::etcd::{EtcdError, KeyValue, LeaseId, Op, OpResult};
+pub use doublehold_services::zookeeper::ZooKeeperError;
 #[cfg(feature = "tokio")]
 pub use env::TokioEnv;
 pub use env::{
@@ -85,4 +90,7 @@ pub use parts::tokens::{TokenScope, TokenSource};
 pub use parts::waiting::{WaitClock, Waiting, Wake};
 pub use parts::watchdog::{RenewFrom, Renewal, StopOnRelease, ToldOnLoss};
 pub use registry::{BoxLock, ConfigError, LockKind, ProfileKind, Registry};
+pub use services::calls::{CreateMode, CreatedNode, DatabaseClient, LeaseKeeper, ServiceError, Transacted};
 pub use services::database::{DataSession, SessionEnded};
+pub use services::etcd::EtcdClient;
+pub use services::zookeeper::{SessionState, ZooKeeperClient};

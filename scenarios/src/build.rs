@@ -17,6 +17,7 @@ use crate::error::ScenarioError;
 use crate::format::Source;
 use crate::model::fault::Fault;
 use crate::model::scenario::Scenario;
+use crate::model::service::ServiceSetup;
 pub use family::Abilities;
 
 /// Nodes, clients and what happens to them. The lock comes later, so that two locks can be tried in one world.
@@ -41,6 +42,7 @@ pub struct World {
     locks: Vec<String>,
     clients: Vec<(String, Vec<String>)>,
     master: Option<String>,
+    service: Option<Box<ServiceSetup>>,
     weather: Option<String>,
     changes: Vec<Change>,
     /// Whether it stands for a whole family of worlds.
@@ -58,6 +60,7 @@ impl World {
             locks: Vec::new(),
             clients: Vec::new(),
             master: None,
+            service: None,
             weather: None,
             changes: Vec::new(),
             is_family: false,
@@ -95,8 +98,9 @@ impl World {
             return self.clone();
         }
         let drawn = family::member(number, lock.nodes, can);
-        let named = !self.nodes.is_empty();
+        let named = !self.nodes.is_empty() || self.service.is_some();
         World {
+            service: self.service.clone(),
             nodes: if named { self.nodes.clone() } else { drawn.nodes },
             master: if named { self.master.clone() } else { drawn.master },
             weather: self.weather.clone(),
@@ -155,6 +159,28 @@ impl World {
     #[must_use]
     pub fn master(self, name: impl Into<String>) -> World {
         World { master: Some(name.into()), ..self }
+    }
+
+    /// Puts a service in place of the Redis nodes, for a lock that runs on it: a `ServiceKind` as it is where nobody
+    /// sets anything, or the settings of one. It is one host, called `zookeeper`, `etcd` or `database` unless
+    /// [`nodes`](World::nodes) names it.
+    ///
+    /// ```
+    /// use doublehold_lockimpl::ServiceKind;
+    /// use doublehold_scenarios::build::World;
+    /// use doublehold_scenarios::fault::{Fault, Way};
+    ///
+    /// let world = World::new("cut off")
+    ///     .service(ServiceKind::Etcd)
+    ///     .clients(2, ["acquire", "read", "work 15s", "write", "release"])
+    ///     .fault(Fault::cut(Way::between("c1", "etcd")));
+    /// let scenario = world.scenario("etcd-mutex", doublehold_lockimpl::descriptors())?;
+    /// assert_eq!(scenario.hosts[0].name, "etcd");
+    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+    /// ```
+    #[must_use]
+    pub fn service(self, setup: impl Into<ServiceSetup>) -> World {
+        World { service: Some(Box::new(setup.into())), ..self }
     }
 
     /// Random faults beside those that are listed: a preset of [`crate::weather`], by its name. For weather of one's
@@ -278,6 +304,8 @@ impl World {
         let fitting = locks.iter().map(fitting).collect();
         let source = Source { file: name.clone(), name, text, locks: fitting, ..Source::default() };
         let mut scenario = source.read().map_err(ScenarioError::made_in_rust)?;
+        // Not read from text: with its own settings the lease of ten seconds might be refused, which a change sets.
+        scenario.service = self.service.as_deref().copied().or(scenario.service);
         self.changes.iter().for_each(|change| change(&mut scenario));
         scenario.validate_with(locks)
     }
@@ -296,7 +324,11 @@ impl World {
             setup.push(("name", texts(&self.locks)));
         }
         let claim = format!("what {lock} does in this world");
-        let mut nodes = vec![("names", texts(&self.nodes))];
+        let names = match &self.service {
+            Some(service) if self.nodes.is_empty() => texts(&[service.kind().as_str().to_owned()]),
+            _ => texts(&self.nodes),
+        };
+        let mut nodes = vec![("names", names)];
         nodes.extend(self.master.as_deref().map(|master| ("master", master.into())));
         let weather = self.weather.as_deref().map(|preset| table(&[("preset", preset.into())]));
         let weather = weather.map(|weather| ("weather".to_owned(), weather));

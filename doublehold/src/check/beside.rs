@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use doublehold_beside::{Beside, BesideOutcome, LockSide, LockTrial, PairWorlds, Weathers};
 use doublehold_history::Predicate;
-use doublehold_lockimpl::{CONNECT_LIMIT, LockKind, Nodes, RESPONSE_LIMIT, Ratio, Registry, Switches};
+use doublehold_lockimpl::{
+    CONNECT_LIMIT, Descriptor, LockKind, Nodes, RESPONSE_LIMIT, Ratio, Registry, ServiceKind, Switches,
+};
 use doublehold_render::style::Style;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::report::Report;
@@ -102,8 +104,9 @@ impl<E: TakesLocks> Check<E> {
         BesideCheck { check: self, reference: Some((name, builtin_locks().with(reference))), pairs: PAIRS }
     }
 
-    /// Checks the lock beside the lock of ours for the same nodes: `single`, `replicated` or `redlock`. For a lock that
-    /// nobody has repaired yet. The lock of ours waits as long for a connection and a reply as redis-rs does by
+    /// Checks the lock beside the lock of ours for the same nodes: `single`, `replicated` or `redlock`; on a service
+    /// `kazoo`, `etcd-mutex` or `row-lock`, whose holder stops at the first news of a loss. For a lock that nobody has
+    /// repaired yet. The lock of ours waits as long for a connection and a reply as redis-rs does by
     /// itself. It is as careful as its kind can be; but if grants of your lock tell no
     /// [deadline](super::Guard::deadline), its own tell none either, and if yours is renewed, so is its own.
     pub fn beside_ours(self) -> BesideCheck<E> {
@@ -149,7 +152,7 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
         let trial = mine.try_out()?;
         let (locks, name, switches) = match reference {
             Some((name, locks)) => (locks.clone(), *name, Switches::new()),
-            None => lock_of_ours(mine.descriptor()?.nodes, &trial),
+            None => lock_of_ours(&mine.descriptor()?, &trial),
         };
         let is_namesake = name == check.lock;
         let theirs_title = if is_namesake { format!("{name} (the reference)") } else { name.to_owned() };
@@ -271,8 +274,8 @@ impl<E: TakesLocks<Prepared: Stepped + Futures>> BesideCheck<E> {
     }
 }
 
-/// The lock of ours for these nodes, with its switches: as careful as a lock of its kind can be, and no more.
-fn lock_of_ours(nodes: Nodes, mine: &LockTrial) -> (Registry<SimEnv>, &'static str, Switches) {
+/// The lock of ours for the nodes of this one, with its switches: as careful as a lock of its kind can be, and no more.
+fn lock_of_ours(lock: &Descriptor, mine: &LockTrial) -> (Registry<SimEnv>, &'static str, Switches) {
     let careful = Switches::new().with("elapsed_check", mine.tells_deadline);
     let as_redis_rs = |switches: Switches| {
         switches.with("connect_timeout", CONNECT_LIMIT).with("request_timeout", RESPONSE_LIMIT)
@@ -281,10 +284,13 @@ fn lock_of_ours(nodes: Nodes, mine: &LockTrial) -> (Registry<SimEnv>, &'static s
         true => switches.with("renew_every", THIRD).with("told_on_loss", "lease-end"),
         false => switches,
     };
-    let (name, switches) = match nodes {
-        Nodes::Independent => ("redlock", renewed(careful.with("token", "attempt"))),
-        Nodes::Replicated => ("replicated", as_redis_rs(careful)),
-        Nodes::One => ("single", renewed(as_redis_rs(careful))),
+    let (name, switches) = match (lock.service, lock.nodes) {
+        (Some(ServiceKind::ZooKeeper), _) => ("kazoo", Switches::new().with("heeds", "suspended")),
+        (Some(ServiceKind::Etcd), _) => ("etcd-mutex", Switches::new().with("heeds_loss", true)),
+        (Some(ServiceKind::Database), _) => ("row-lock", Switches::new()),
+        (None, Nodes::Independent) => ("redlock", renewed(careful.with("token", "attempt"))),
+        (None, Nodes::Replicated) => ("replicated", as_redis_rs(careful)),
+        (None, Nodes::One) => ("single", renewed(as_redis_rs(careful))),
     };
     (builtin_locks(), name, switches)
 }

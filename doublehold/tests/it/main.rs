@@ -11,6 +11,7 @@ mod own_lock;
 mod own_lock_several;
 mod own_nondeterminism;
 mod own_regressions;
+mod own_service;
 mod own_state;
 mod own_tokio_time;
 mod own_votes;

@@ -9,10 +9,19 @@ use std::time::Duration;
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
+use super::on_service::{AnyServiceClient, ServiceClient};
 use super::state::StateOf;
 use super::watched::{Lookers, Looking};
 use crate::config::{LockConfig, Switches};
 use crate::env::{BootTime, DeadlinePassed, MonotonicTime, NodeName, RedisRs, Task, WallTime};
+
+/// What a lock keeps from call to call.
+#[derive(Default)]
+struct Kept {
+    connection: Option<MultiplexedConnection>,
+    /// The client of a service other than Redis.
+    service: Option<AnyServiceClient>,
+}
 
 /// A client's machine, for code that exists already: connections, clocks, sleep, chance.
 #[derive(Clone)]
@@ -20,16 +29,16 @@ pub struct Client<E> {
     pub(crate) env: E,
     nodes: Arc<[NodeName]>,
     chosen: Arc<Switches>,
-    connection: Arc<Mutex<Option<MultiplexedConnection>>>,
+    kept: Arc<Mutex<Kept>>,
     state: Option<StateOf<E>>,
     pub(super) lookers: Arc<Lookers>,
 }
 
 impl<E: RedisRs> Client<E> {
     pub(crate) fn new(env: E, nodes: Vec<NodeName>, chosen: Switches) -> Self {
-        let (chosen, connection, state) = (Arc::new(chosen), Arc::default(), None);
+        let (chosen, kept, state) = (Arc::new(chosen), Arc::default(), None);
         let lookers = env.process_state();
-        Self { env, nodes: nodes.into(), chosen, connection, state, lookers }
+        Self { env, nodes: nodes.into(), chosen, kept, state, lookers }
     }
 
     pub(super) fn with_state(self, state: Option<StateOf<E>>) -> Self {
@@ -81,17 +90,32 @@ impl<E: RedisRs> Client<E> {
     ///
     /// If the node takes no connections.
     pub async fn connection(&self) -> RedisResult<MultiplexedConnection> {
-        if let Some(open) = self.cached_connection().clone() {
+        if let Some(open) = self.kept().connection.clone() {
             return Ok(open);
         }
         let opened = self.connect(&self.nodes[0]).await?;
-        *self.cached_connection() = Some(opened.clone());
+        self.kept().connection = Some(opened.clone());
         Ok(opened)
     }
 
-    /// The connection that is kept from call to call, if one is open.
-    pub(crate) fn cached_connection(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Opens a new connection when one is asked for next.
+    pub(crate) fn forget_connection(&self) {
+        self.kept().connection = None;
+    }
+
+    /// The client of the service that the lock runs on: made for the call that first asks for it.
+    pub(super) fn service<S: ServiceClient<E>>(&self, ttl: Duration) -> S {
+        let mut kept = self.kept();
+        if let Some(known) = kept.service.as_ref().and_then(|known| known.downcast_ref::<S>()) {
+            return known.clone();
+        }
+        let made = S::start(&self.env, self.nodes[0].clone(), ttl);
+        kept.service = Some(Box::new(made.clone()));
+        made
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the wall clock.
@@ -153,6 +177,13 @@ impl<E: RedisRs> Client<E> {
     /// each call before it touches the key.
     pub fn marks_key(&self, key: &str) {
         self.env.marks_key(key.as_bytes());
+    }
+
+    /// Says that what the lock rests on is lost or may be, in a word of the code's own, such as `LEASE OVER`: for runs
+    /// that tell when a holder has heard of a loss. The clients of services say so by themselves, where they keep a
+    /// session or a lease.
+    pub async fn notice_loss(&self, notice: &'static str) {
+        self.env.notice_loss(notice).await;
     }
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease:

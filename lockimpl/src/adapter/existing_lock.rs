@@ -8,11 +8,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{RedisError, RedisResult};
-
 use super::watched::{self, Shared, Watched};
-use super::{Client, Guard, Wanted};
-use crate::connection::link::error_reply;
+use super::{CallError, Client, Guard, Wanted};
 use crate::env::{Deadline, RedisRs};
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 
@@ -38,12 +35,13 @@ impl<E, F, G> ExistingLock<E, F, G> {
     }
 }
 
-impl<E, F, Taken, G> Lock for ExistingLock<E, F, G>
+impl<E, F, Taken, G, Error> Lock for ExistingLock<E, F, G>
 where
     E: RedisRs,
     F: Fn(Client<E>, Wanted) -> Taken + Send + Sync,
-    Taken: Future<Output = RedisResult<Option<G>>> + Send,
-    G: Guard,
+    Taken: Future<Output = Result<Option<G>, Error>> + Send,
+    G: Guard<Error>,
+    Error: CallError,
 {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let wanted = Wanted { resource: resource.to_owned(), ttl };
@@ -56,7 +54,7 @@ where
             Ok(Some(guard)) => {
                 let token = guard.token();
                 self.client.env.marks(&token);
-                let (fencing, deadline) = (guard.fencing(), self.deadline(&guard));
+                let (fencing, session, deadline) = (guard.fencing(), guard.session(), self.deadline(&guard));
                 let tells = guard.lost().is_some();
                 let guard = Shared::new(guard);
                 let watched = tells.then(|| watched::watch(&self.client, guard.clone(), deadline));
@@ -65,12 +63,13 @@ where
                 Acquired::Granted(Grant {
                     fencing,
                     deadline,
+                    session,
                     watch,
                     ..Grant::new(resource, Token::new(token))
                 })
             }
             Ok(None) => Acquired::Refused(Refusal::Taken),
-            Err(error) => match error_reply(&error) {
+            Err(error) => match error.reply() {
                 Some(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),
                 None => Acquired::Unknown(self.doubt_after_error(&error)),
             },
@@ -87,7 +86,7 @@ where
         let deadline = self.deadline(&guard);
         held.guard.put_back(guard);
         if let Some(watched) = &held.watched {
-            watched.look_after(&extended, deadline);
+            watched.look_after(matches!(extended, Some(Ok(true))), deadline);
         }
         match extended {
             None => Extended::Unsupported,
@@ -121,13 +120,16 @@ impl<G> Held<G> {
     }
 }
 
-impl<E: RedisRs, F, G: Guard> ExistingLock<E, F, G> {
+impl<E: RedisRs, F, G> ExistingLock<E, F, G> {
     /// When the holder is to stop believing.
     ///
     /// # Panics
     ///
     /// If the guard says two such times in one breath: no verdict could follow it.
-    fn deadline(&self, guard: &G) -> Option<Deadline> {
+    fn deadline<Error>(&self, guard: &G) -> Option<Deadline>
+    where
+        G: Guard<Error>,
+    {
         let (deadline, again) = (guard.deadline(), guard.deadline());
         assert!(
             deadline == again,
@@ -139,11 +141,11 @@ impl<E: RedisRs, F, G: Guard> ExistingLock<E, F, G> {
     }
 
     /// Says what an error leaves unknown, and drops the connection that is kept: it may be broken.
-    fn doubt_after_error(&self, error: &RedisError) -> Doubt {
-        match error_reply(error) {
+    fn doubt_after_error(&self, error: &impl CallError) -> Doubt {
+        match error.reply() {
             Some(reply) => Doubt::ErrorReply(reply),
             None => {
-                *self.client.cached_connection() = None;
+                self.client.forget_connection();
                 Doubt::ConnectionLost(error.to_string())
             }
         }

@@ -5,17 +5,19 @@
 use std::future::Future;
 use std::time::Duration;
 
-use redis::RedisResult;
+use redis::RedisError;
 
 use crate::env::Deadline;
+use crate::services::database::DataSession;
 
-/// A lock that somebody holds, in code that exists already.
+/// A lock that somebody holds, in code that exists already. Its calls fail as redis-rs' do, or, on a service other than
+/// Redis, with a [`ServiceError`](crate::ServiceError): that is a `Guard<ServiceError>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no guard of a lock",
     label = "returned by the function that takes the lock",
     note = "implement `Guard` for what that function returns in `Ok(Some(…))`: what the key holds, and how it is given back"
 )]
-pub trait Guard: Send + 'static {
+pub trait Guard<Error = RedisError>: Send + 'static {
     /// What the key holds, by which a wrong release is told from a right one. Asked for when the lock was taken, and
     /// again after each extension.
     fn token(&self) -> Vec<u8>;
@@ -92,11 +94,17 @@ pub trait Guard: Send + 'static {
         None
     }
 
+    /// The session of a database that holds the lock. Where the database is the resource, its holder reads and writes
+    /// through it, so that nothing is written once it has ended.
+    fn session(&self) -> Option<DataSession> {
+        None
+    }
+
     /// Gives the lock back: whether it was still held, or nobody can say.
-    fn release(self) -> impl Future<Output = RedisResult<bool>> + Send;
+    fn release(self) -> impl Future<Output = Result<bool, Error>> + Send;
 
     /// Keeps the lock for `ttl` from now: whether it was still held. `None` if this lock cannot be extended.
-    fn extend(&mut self, ttl: Duration) -> impl Future<Output = Option<RedisResult<bool>>> + Send {
+    fn extend(&mut self, ttl: Duration) -> impl Future<Output = Option<Result<bool, Error>>> + Send {
         let _ = ttl;
         async { None }
     }

@@ -4,6 +4,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `client` | [`Client`]: the machine that such a function is given |
+//! | `on_service` | [`Existing::on_service`]: a service other than Redis, and the client of it |
+//! | `call_error` | the errors of such code |
 //! | `guard` | [`Guard`]: what its caller has while it holds the lock |
 //! | `state` | what a process keeps once |
 //! | `existing_lock` | the calls of one client |
@@ -21,9 +23,11 @@
 //! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
 //! [spawned](Client::spawn).
 
+mod call_error;
 mod client;
 mod existing_lock;
 mod guard;
+mod on_service;
 mod state;
 mod watched;
 
@@ -32,6 +36,7 @@ use std::mem::needs_drop;
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold_services::ServiceKind;
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
@@ -40,8 +45,11 @@ use crate::config::{Descriptor, LockConfig, Nodes, SwitchError, Switches};
 use crate::env::{NodeName, RedisRs};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 
+pub use call_error::CallError;
 pub use client::Client;
 pub use guard::Guard;
+pub(crate) use on_service::spawn_looking;
+pub use on_service::{ServiceAcquiring, ServiceClient};
 pub use state::{MakesState, NoState, StateMaker};
 
 /// What is asked for.
@@ -133,6 +141,8 @@ pub struct Wanted {
 #[derive(Clone, Debug)]
 pub struct Existing<F, S = NoState> {
     descriptor: (&'static str, Nodes),
+    /// The service that it runs on, where that is not Redis.
+    service: Option<ServiceKind>,
     config: Config,
     key: fn(&str) -> String,
     acquire: F,
@@ -158,7 +168,7 @@ impl<F> Existing<F> {
 
     fn new(descriptor: (&'static str, Nodes), acquire: F, owns: bool) -> Self {
         let (config, key, state) = (Config::new::<()>(), str::to_owned, NoState);
-        Self { descriptor, config, key, acquire, state, owns }
+        Self { descriptor, service: None, config, key, acquire, state, owns }
     }
 
     /// What a process of the lock keeps once: its client id, a pool, a cached token, a mutex of its own. The function
@@ -205,9 +215,9 @@ impl<F> Existing<F> {
         M: Fn(&Client<E>) -> S + Send + Sync + 'static,
         S: Send + Sync + 'static,
     {
-        let Existing { descriptor, config, key, acquire, owns, .. } = self;
+        let Existing { descriptor, service, config, key, acquire, owns, .. } = self;
         let owns = owns || needs_drop::<M>();
-        Existing { descriptor, config, key, acquire, state: StateMaker::new(make), owns }
+        Existing { descriptor, service, config, key, acquire, state: StateMaker::new(make), owns }
     }
 }
 
@@ -310,17 +320,22 @@ impl Config {
 /// A call that takes a lock.
 pub type Acquiring<G> = std::pin::Pin<Box<dyn Future<Output = RedisResult<Option<G>>> + Send>>;
 
-impl<E, F, S, Taken, G> LockKind<E> for Existing<F, S>
+impl<E, F, S, Taken, G, Error> LockKind<E> for Existing<F, S>
 where
     E: RedisRs,
     F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static,
     S: MakesState<E>,
-    Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
-    G: Guard,
+    Taken: Future<Output = Result<Option<G>, Error>> + Send + 'static,
+    G: Guard<Error>,
+    Error: CallError,
 {
     fn descriptor(&self) -> Descriptor {
         let (name, nodes) = self.descriptor;
-        (self.config.describe)(name, nodes)
+        let described = (self.config.describe)(name, nodes);
+        match self.service {
+            Some(service) => described.on_service(service),
+            None => described,
+        }
     }
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -10,8 +10,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use redis::RedisResult;
-
 use super::{Client, Guard};
 use crate::env::{Deadline, RedisRs};
 use crate::lock::Watch;
@@ -42,6 +40,8 @@ impl<G> Clone for Shared<G> {
 /// A guard that tells, and what was last heard of it.
 pub(super) struct Watched<G> {
     guard: Shared<G>,
+    /// What it tells: its deadline, and that it is lost.
+    tells: fn(&G) -> (Option<Deadline>, Option<bool>),
     pub(super) watch: Watch,
     moved: Arc<Mutex<Moved>>,
 }
@@ -54,14 +54,15 @@ struct Moved {
 }
 
 /// Watches a guard of the call under way.
-pub(super) fn watch<E: RedisRs, G: Guard>(
+pub(super) fn watch<E: RedisRs, G: Guard<Error>, Error>(
     client: &Client<E>,
     guard: Shared<G>,
     deadline: Option<Deadline>,
 ) -> Arc<Watched<G>> {
     let (watch, moved) = (Watch::new(deadline), Arc::<Mutex<Moved>>::default());
     watch.runs(client.env.spawn(tell(client.env.clone(), moved.clone())));
-    let watched = Arc::new(Watched { guard, watch, moved });
+    let tells = |guard: &G| (guard.deadline(), guard.lost());
+    let watched = Arc::new(Watched { guard, tells, watch, moved });
     let looked_at: Arc<dyn Look> = watched.clone();
     client.lookers.add(Arc::downgrade(&looked_at));
     watched.look();
@@ -85,10 +86,10 @@ async fn tell<E: RedisRs>(env: E, moved: Arc<Mutex<Moved>>) {
     }
 }
 
-impl<G: Guard> Watched<G> {
-    /// The holder itself has extended it, which is told as such.
-    pub(super) fn look_after(&self, extended: &Option<RedisResult<bool>>, deadline: Option<Deadline>) {
-        if let Some(Ok(true)) = extended {
+impl<G: Send + 'static> Watched<G> {
+    /// The holder itself may have extended it, which is told as such.
+    pub(super) fn look_after(&self, extended: bool, deadline: Option<Deadline>) {
+        if extended {
             self.watch.set_deadline(deadline);
         }
         self.look();
@@ -100,12 +101,10 @@ pub(super) trait Look: Send + Sync {
     fn look(&self);
 }
 
-impl<G: Guard> Look for Watched<G> {
+impl<G: Send + 'static> Look for Watched<G> {
     fn look(&self) {
         let guard = lock(&self.guard.0);
-        let Some((deadline, lost)) = guard.as_ref().map(|guard| (guard.deadline(), guard.lost())) else {
-            return;
-        };
+        let Some((deadline, lost)) = guard.as_ref().map(self.tells) else { return };
         drop(guard);
         if deadline != self.watch.deadline() {
             self.watch.set_deadline(deadline);
@@ -123,7 +122,7 @@ impl<G: Guard> Look for Watched<G> {
 
 /// All of a process that are to look when one of its tasks has run.
 #[derive(Default)]
-pub(super) struct Lookers(Mutex<Vec<Weak<dyn Look>>>);
+pub(crate) struct Lookers(Mutex<Vec<Weak<dyn Look>>>);
 
 impl Lookers {
     fn add(&self, looker: Weak<dyn Look>) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_services::ServiceKind;
+use doublehold_services::etcd::SHORTEST_LEASE;
 
 use super::drivers::{DRIVER, DriverDefaults};
 use super::facts::Facts;
@@ -120,6 +121,9 @@ impl Descriptor {
 
     /// Why it makes no sense with these switches and a lease of `ttl`, if it does not.
     pub fn unfit(&self, chosen: &Switches, ttl: Duration) -> Option<Unfit> {
+        if let (Some(ServiceKind::Etcd), Some(unfit)) = (self.service, no_lease_of_etcd(ttl)) {
+            return Some(unfit);
+        }
         (self.unfit)(&Switches::clone(&self.fixed).overlaid(chosen), ttl)
     }
 
@@ -165,6 +169,16 @@ impl Descriptor {
 /// Choices that were checked before; if they were not, the lock as published.
 fn config<C: LockConfig>(chosen: &Switches) -> C {
     C::from_switches(chosen).unwrap_or_else(|_| C::defaults())
+}
+
+/// Refuses a time that no lease of etcd has.
+fn no_lease_of_etcd(ttl: Duration) -> Option<Unfit> {
+    (ttl < SHORTEST_LEASE || ttl.subsec_nanos() > 0).then(|| Unfit {
+        cause: format!(
+            "etcd gives leases of whole seconds, {SHORTEST_LEASE:?} at least, and the ttl is {ttl:?}"
+        ),
+        hint: "use whole seconds from \"2s\"".to_owned(),
+    })
 }
 
 /// The nodes that a lock runs on.

@@ -17,9 +17,9 @@
 use std::time::Duration;
 
 use doublehold_services::ServiceKind;
-use doublehold_services::etcd::{Answer, LeaseId, Op, OpResult, Request, SHORTEST_LEASE};
+use doublehold_services::etcd::{Answer, LeaseId, Op, OpResult, Request};
 
-use crate::config::{Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches, Unfit};
+use crate::config::{Descriptor, FENCING, Facts, Form, LockConfig, Nodes, Sends, Switches};
 use crate::env::{DeadlinePassed, Env, MonotonicTime, NodeName};
 use crate::lock::{Acquired, Doubt, Grant, Lock, Refusal, Released, Token, Watch};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
@@ -70,10 +70,6 @@ impl LockConfig for MutexConfig {
     fn facts(&self) -> Facts {
         facts(self.0)
     }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        unfit(ttl)
-    }
 }
 
 impl LockConfig for EtcdctlConfig {
@@ -85,10 +81,6 @@ impl LockConfig for EtcdctlConfig {
     fn facts(&self) -> Facts {
         facts(self.0)
     }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        unfit(ttl)
-    }
 }
 
 impl LockConfig for Etcd3Config {
@@ -99,10 +91,6 @@ impl LockConfig for Etcd3Config {
 
     fn facts(&self) -> Facts {
         facts(self.0)
-    }
-
-    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        unfit(ttl)
     }
 }
 
@@ -117,15 +105,6 @@ fn facts(config: Config) -> Facts {
         renews: true,
         readmits: false,
     }
-}
-
-fn unfit(ttl: Duration) -> Option<Unfit> {
-    (ttl < SHORTEST_LEASE || ttl.subsec_nanos() > 0).then(|| Unfit {
-        cause: format!(
-            "etcd gives leases of whole seconds, {SHORTEST_LEASE:?} at least, and the ttl is {ttl:?}"
-        ),
-        hint: "use whole seconds from \"2s\"".to_owned(),
-    })
 }
 
 impl<E: Env> LockKind<E> for EtcdKind {

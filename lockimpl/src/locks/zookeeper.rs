@@ -142,7 +142,11 @@ impl<E: Env> ZooKeeperLock<E> {
     /// The client, which is started where it is needed first.
     fn client(&mut self, ttl: Duration) -> ZooKeeperClient<E> {
         let (env, host, heeds) = (&self.env, &self.host, self.config.heeds);
-        let start = || ZooKeeperClient::start(env, host, self.library, heeds, ttl);
+        let start = || {
+            let client = ZooKeeperClient::new(env, host, self.library, heeds, ttl);
+            env.spawn(client.clone().keep_session());
+            client
+        };
         self.client.get_or_insert_with(start).clone()
     }
 

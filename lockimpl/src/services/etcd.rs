@@ -40,9 +40,9 @@ pub(crate) enum LeaseClient {
     Etcd3,
 }
 
-/// A client. Clones share its connection.
-pub(crate) struct EtcdClient<E: Env> {
-    env: E,
+/// A client of etcd. Clones share its connection, which is opened when it is first needed, and anew after it has ended.
+pub struct EtcdClient<E: Env> {
+    pub(super) env: E,
     host: NodeName,
     link: Arc<Mutex<Option<ServiceLink<Etcd>>>>,
 }
@@ -122,7 +122,7 @@ impl<E: Env> EtcdClient<E> {
 
     /// Renews until an answer says that no time is left, or the lease must have ended by this client's clock. Both are
     /// looked at now and then, from the beginning of the session on.
-    async fn renew_as_go(&self, lease: LeaseId, ttl: Duration) {
+    pub(super) async fn renew_as_go(&self, lease: LeaseId, ttl: Duration) {
         let began = self.env.monotonic().await;
         let mut deadline = began.saturating_add(ttl);
         loop {
@@ -155,7 +155,7 @@ impl<E: Env> EtcdClient<E> {
         }
     }
 
-    async fn link(&self) -> Result<ServiceLink<Etcd>, LinkEnded> {
+    pub(super) async fn link(&self) -> Result<ServiceLink<Etcd>, LinkEnded> {
         let known = self.link.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(link) = known.filter(|link| !link.progress().1) {
             return Ok(link);

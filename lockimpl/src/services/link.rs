@@ -76,6 +76,13 @@ impl<S: Service> ServiceLink<S> {
         std::mem::take(&mut self.state().events)
     }
 
+    /// Takes the first thing of a kind that the service has said unasked; false if it has said no such thing.
+    pub(crate) fn take_event(&self, is_wanted: impl Fn(&S::Answer) -> bool) -> bool {
+        let events = &mut self.state().events;
+        let at = events.iter().position(is_wanted);
+        at.is_some_and(|at| events.remove(at).is_some())
+    }
+
     /// Returns how many messages have come so far, and whether the connection has ended.
     pub(crate) fn progress(&self) -> (u64, bool) {
         let state = self.state();

@@ -62,19 +62,19 @@ impl Choice for Heeds {
         &[("nothing", Self::Nothing), ("lost", Self::Lost), ("suspended", Self::Suspended)];
 }
 
-/// The state of a client's connection, in the words of both libraries.
+/// The state of a client's session, in the words of both libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+pub enum SessionState {
     /// No session yet, or the last one is over.
     Lost,
     /// The service answers.
     Connected,
-    /// The connection is gone.
+    /// The connection is gone, and the session may be over.
     Suspended,
 }
 
-/// A client with one session at a time. Clones share it.
-pub(crate) struct ZooKeeperClient<E: Env> {
+/// A client of ZooKeeper, which keeps one session at a time. Clones share it.
+pub struct ZooKeeperClient<E: Env> {
     env: E,
     host: NodeName,
     library: SessionClient,
@@ -84,7 +84,7 @@ pub(crate) struct ZooKeeperClient<E: Env> {
 }
 
 struct Shared {
-    status: Status,
+    status: SessionState,
     link: Option<ServiceLink<ZooKeeper>>,
     session: Option<SessionId>,
     /// The number of changes of the status.
@@ -95,8 +95,8 @@ struct Shared {
 }
 
 impl<E: Env> ZooKeeperClient<E> {
-    /// Begins a session with this timeout, which a task keeps alive for as long as the process lives.
-    pub(crate) fn start(
+    /// A client whose session has this timeout, once it is [kept](Self::keep_session).
+    pub(crate) fn new(
         env: &E,
         host: &NodeName,
         library: SessionClient,
@@ -104,23 +104,25 @@ impl<E: Env> ZooKeeperClient<E> {
         timeout: Duration,
     ) -> Self {
         let shared = Shared {
-            status: Status::Lost,
+            status: SessionState::Lost,
             link: None,
             session: None,
             changes: 0,
             waiting: Vec::new(),
             grants: Vec::new(),
         };
-        let client = Self {
-            env: env.clone(),
-            host: host.clone(),
-            library,
-            heeds,
-            timeout,
-            shared: Arc::new(Mutex::new(shared)),
-        };
-        env.spawn(client.clone().keep_session());
-        client
+        let shared = Arc::new(Mutex::new(shared));
+        Self { env: env.clone(), host: host.clone(), library, heeds, timeout, shared }
+    }
+
+    /// Returns the state of the session, as far as the client knows.
+    pub fn state(&self) -> SessionState {
+        self.shared().status
+    }
+
+    /// Returns how often the state has changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.shared().changes
     }
 
     /// Sends a request and waits for its answer.
@@ -153,11 +155,11 @@ impl<E: Env> ZooKeeperClient<E> {
         .await;
     }
 
-    /// Waits until the service answers.
-    pub(crate) async fn wait_connected(&self) {
+    /// Waits until the service answers: until there is a session with a connection.
+    pub async fn wait_connected(&self) {
         poll_fn(|cx| {
             let mut shared = self.shared();
-            if shared.status == Status::Connected {
+            if shared.status == SessionState::Connected {
                 return Poll::Ready(());
             }
             shared.waiting.push(cx.waker().clone());
@@ -182,6 +184,28 @@ impl<E: Env> ZooKeeperClient<E> {
         }
     }
 
+    /// Waits until a watch of a node fires, on the connection that there was after so many changes.
+    ///
+    /// # Errors
+    ///
+    /// If that connection has ended.
+    pub(super) async fn wait_for_watch_of(&self, node: &str, connection: u64) -> Result<(), LinkEnded> {
+        let link = {
+            let shared = self.shared();
+            shared.link.clone().filter(|_| shared.changes == connection).ok_or(LinkEnded)?
+        };
+        loop {
+            let (known, ended) = link.progress();
+            if link.take_event(|event| matches!(event, Answer::Fired { path, .. } if path == node)) {
+                return Ok(());
+            }
+            if ended {
+                return Err(LinkEnded);
+            }
+            link.wait_for_more(known).await;
+        }
+    }
+
     /// Lets a grant hear of what becomes of the session.
     pub(crate) fn add_grant(&self, watch: Watch) {
         self.shared().grants.push(watch);
@@ -192,7 +216,8 @@ impl<E: Env> ZooKeeperClient<E> {
         self.shared().grants.retain(|grant| grant != watch);
     }
 
-    async fn keep_session(self) {
+    /// Begins a session, and keeps it alive for as long as the process lives; begins another when it is over.
+    pub(crate) async fn keep_session(self) {
         let mut pause = None;
         // Curator's: since when the connection has been away.
         let mut away: Option<WallTime> = None;
@@ -265,9 +290,9 @@ impl<E: Env> ZooKeeperClient<E> {
             Ok(Ok(Answer::Connected { session, .. })) => {
                 let is_back = {
                     let mut shared = self.shared();
-                    let is_back = shared.status == Status::Suspended;
+                    let is_back = shared.status == SessionState::Suspended;
                     (shared.session, shared.link) = (Some(session), Some(link.clone()));
-                    shared.set_status(Status::Connected);
+                    shared.set_status(SessionState::Connected);
                     is_back
                 };
                 if is_back {
@@ -360,7 +385,7 @@ impl<E: Env> ZooKeeperClient<E> {
         {
             let mut shared = self.shared();
             shared.link = None;
-            shared.set_status(Status::Suspended);
+            shared.set_status(SessionState::Suspended);
         }
         self.tell("SUSPENDED", Heeds::Suspended).await;
     }
@@ -369,8 +394,8 @@ impl<E: Env> ZooKeeperClient<E> {
     async fn lose(&self) {
         let was_lost = {
             let mut shared = self.shared();
-            let was_lost = shared.status == Status::Lost;
-            shared.set_status(Status::Lost);
+            let was_lost = shared.status == SessionState::Lost;
+            shared.set_status(SessionState::Lost);
             was_lost
         };
         if !was_lost {
@@ -404,7 +429,7 @@ impl<E: Env> Clone for ZooKeeperClient<E> {
 }
 
 impl Shared {
-    fn set_status(&mut self, status: Status) {
+    fn set_status(&mut self, status: SessionState) {
         self.status = status;
         self.changes += 1;
         self.waiting.drain(..).for_each(Waker::wake);

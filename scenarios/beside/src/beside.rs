@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, Range, RangeFrom};
 use std::sync::{Arc, OnceLock};
 
 use doublehold_history::Predicate;
-use doublehold_lockimpl::Nodes;
+use doublehold_lockimpl::{Descriptor, Nodes};
 use doublehold_scenarios::build::{Abilities, World};
 use doublehold_scenarios::pool::{Crew, Foreman, Hand, run_in_order};
 use doublehold_scenarios::scenario::{Scenario, Step};
@@ -286,20 +286,21 @@ fn refuse_other_nodes<A: Engine, B: Engine>(
     mine: &LockSide<A>,
     theirs: &LockSide<B>,
 ) -> Result<(), BesideError> {
-    let words = |nodes| match nodes {
-        Nodes::One => "one node",
-        Nodes::Replicated => "a master and its replicas",
-        Nodes::Independent => "independent nodes",
+    let words = |lock: &Descriptor| match (lock.service, lock.nodes) {
+        (Some(service), _) => service.as_str(),
+        (None, Nodes::One) => "one node",
+        (None, Nodes::Replicated) => "a master and its replicas",
+        (None, Nodes::Independent) => "independent nodes",
     };
-    let (my_nodes, their_nodes) = (mine.descriptor()?.nodes, theirs.descriptor()?.nodes);
+    let (my_nodes, their_nodes) = (words(&mine.descriptor()?), words(&theirs.descriptor()?));
     if my_nodes == their_nodes {
         return Ok(());
     }
     Err(BesideError::OtherNodes {
         mine: mine.title.clone(),
-        my_nodes: words(my_nodes),
+        my_nodes,
         theirs: theirs.title.clone(),
-        their_nodes: words(their_nodes),
+        their_nodes,
     })
 }
 

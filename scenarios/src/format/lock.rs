@@ -102,16 +102,23 @@ impl<'a> Chosen<'a> {
         by_name::either(self.locks, fits).unwrap_or_else(|| "another".to_owned())
     }
 
-    /// The locks that run on services other than Redis, for a sentence.
-    pub(super) fn running_on_service(&self) -> String {
-        let on_service = |lock: &Descriptor| lock.service.is_some();
-        by_name::either(self.locks, on_service).unwrap_or_else(|| "another lock".to_owned())
+    /// What to do where a lock that runs on Redis is given another service. An own one may say that it runs on that.
+    pub(super) fn way_to_a_service(&self) -> String {
+        if self.is_own() {
+            return "let the lock run on it: `Existing::on_service` says so".to_owned();
+        }
+        let others = by_name::either(self.locks, |lock: &Descriptor| lock.service.is_some());
+        format!("use {}", others.unwrap_or_else(|| "another lock".to_owned()))
+    }
+
+    /// True for a lock that did not come with the program.
+    fn is_own(&self) -> bool {
+        !doublehold_lockimpl::descriptors().iter().any(|ours| ours.name == self.descriptor.name)
     }
 
     /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
     pub(super) fn way_to_several_nodes(&self) -> String {
-        let name = self.descriptor.name;
-        if !doublehold_lockimpl::descriptors().iter().any(|ours| ours.name == name) {
+        if self.is_own() {
             let says = "`Existing::on_nodes`, or `Nodes::Independent` in its descriptor, says so";
             return format!("name one node, or let the lock run on several: {says}");
         }

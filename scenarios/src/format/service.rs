@@ -56,8 +56,7 @@ pub(super) fn read_service(
     let Some(kind) = lock.descriptor.service else {
         let Some((_, field)) = table.fields().into_iter().next() else { return Ok(None) };
         let cause = format!("`{}`: the `{name}` lock runs on Redis", field.path);
-        let others = lock.running_on_service();
-        return Err(field.problem(cause, format!("remove `[service]`, or use {others}")));
+        return Err(field.problem(cause, format!("remove `[service]`, or {}", lock.way_to_a_service())));
     };
     let kinds = ServiceKind::ALL.map(|kind| (kind.as_str(), kind));
     if let Some(field) = table.get("kind") {

@@ -37,6 +37,29 @@ pub struct StandbySetup {
     pub lag: Duration,
 }
 
+/// The service as it is where nobody sets anything.
+impl From<ServiceKind> for ServiceSetup {
+    fn from(kind: ServiceKind) -> ServiceSetup {
+        match kind {
+            ServiceKind::ZooKeeper => ZooKeeperRules::default().into(),
+            ServiceKind::Etcd => ServiceSetup::Etcd,
+            ServiceKind::Database => DatabaseRules::default().into(),
+        }
+    }
+}
+
+impl From<ZooKeeperRules> for ServiceSetup {
+    fn from(rules: ZooKeeperRules) -> ServiceSetup {
+        ServiceSetup::ZooKeeper(rules)
+    }
+}
+
+impl From<DatabaseRules> for ServiceSetup {
+    fn from(rules: DatabaseRules) -> ServiceSetup {
+        ServiceSetup::Database(DatabaseSetup { rules, standby: None })
+    }
+}
+
 impl ServiceSetup {
     /// Its kind.
     pub fn kind(&self) -> ServiceKind {

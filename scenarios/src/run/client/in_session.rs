@@ -14,6 +14,11 @@ use super::stage::Stage;
 use crate::model::scenario::ResourceSetup;
 use crate::run::recorder::Recorder;
 
+/// A lock's code hands out no session where its holder is to write in one.
+pub(super) const NO_SESSION: &str = "clients are to write in the session that holds the lock, and a grant came without \
+                                     one: return it from `Guard::session`, or set `resource.writes = \"elsewhere\"` (in \
+                                     Rust, `scenario.resource.in_session = false`)";
+
 /// The table of a database: what its sessions read and write.
 pub(crate) struct StoreTable {
     store: Store,

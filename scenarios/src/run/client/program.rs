@@ -18,6 +18,7 @@ use doublehold_lockimpl::{
 };
 
 use super::held_locks::{HeldLock, HeldLocks};
+use super::in_session::NO_SESSION;
 use super::life::{Life, is_done_with};
 use super::panic_guard::{GuardedLock, PanicGuard};
 use super::replicas::ResourceWay;
@@ -303,6 +304,9 @@ impl<S: Stage> Client<'_, S> {
             reading,
             within,
         });
+        if self.program.in_session && lease.session.is_none() {
+            self.recorder.inconclusive(NO_SESSION.to_owned());
+        }
         if let Some(deadline) = deadline {
             self.recorder.watch_deadline(self.program.client, grant, deadline);
         }

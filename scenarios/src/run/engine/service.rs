@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use doublehold_history::NodeId;
+use doublehold_history::{ClientId, NodeId};
 use doublehold_services::database::Database;
 use doublehold_services::etcd::Etcd;
 use doublehold_services::zookeeper::ZooKeeper;
@@ -20,7 +20,9 @@ use doublehold_services::{
 use doublehold_sim::{BoxFuture, Host, MonotonicTime, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
+use super::sim_stage::{OnHost, who_is_on};
 use super::standby::{self, DatabaseName};
+use crate::model::cast::Cast;
 use crate::model::scenario::ResourceSetup;
 use crate::model::service::{DatabaseSetup, ServiceSetup};
 use crate::run::client::in_session::StoreTable;
@@ -34,6 +36,7 @@ pub(super) const READ_BYTES: usize = 512;
 pub(super) struct RunningService<S: Service> {
     state: Arc<Mutex<State<S>>>,
     node: NodeId,
+    cast: Arc<Cast>,
     recorder: Recorder,
 }
 
@@ -58,36 +61,37 @@ pub(super) fn boot(
     resource: &ResourceSetup,
     node: NodeId,
     standby_of: Option<DatabaseName>,
+    cast: Arc<Cast>,
     recorder: Recorder,
 ) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
     let (rules, lag) = match setup {
         ServiceSetup::ZooKeeper(rules) => {
-            return RunningService::new(ZooKeeper::new(rules), node, recorder).boot();
+            return RunningService::new(ZooKeeper::new(rules), node, cast, recorder).boot();
         }
-        ServiceSetup::Etcd => return RunningService::new(Etcd::default(), node, recorder).boot(),
+        ServiceSetup::Etcd => return RunningService::new(Etcd::default(), node, cast, recorder).boot(),
         ServiceSetup::Database(DatabaseSetup { rules, standby }) => (rules, standby.map(|it| it.lag)),
     };
     let replicated = |role| Box::new(ReplicatedTable::new(role, resource, recorder.clone()));
     match (lag, standby_of) {
         (_, Some(name)) => {
             let database = Database::new(rules, replicated(DatabaseRole::Standby));
-            standby::boot_standby(RunningService::new(database, node, recorder.clone()), name, recorder)
+            standby::boot_standby(RunningService::new(database, node, cast, recorder.clone()), name, recorder)
         }
         (Some(lag), None) => {
             let database = Database::new(rules, replicated(DatabaseRole::Primary)).with_standby_lag(lag);
-            standby::boot_primary(RunningService::new(database, node, recorder))
+            standby::boot_primary(RunningService::new(database, node, cast, recorder))
         }
         (None, None) => {
             let table = StoreTable::new(resource, recorder.clone());
-            RunningService::new(Database::new(rules, Box::new(table)), node, recorder).boot()
+            RunningService::new(Database::new(rules, Box::new(table)), node, cast, recorder).boot()
         }
     }
 }
 
 impl<S: Service> RunningService<S> {
-    fn new(service: S, node: NodeId, recorder: Recorder) -> RunningService<S> {
+    fn new(service: S, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> RunningService<S> {
         let state = State { service, out: Outbox::default(), lines: BTreeMap::new(), timer: None };
-        RunningService { state: Arc::new(Mutex::new(state)), node, recorder }
+        RunningService { state: Arc::new(Mutex::new(state)), node, cast, recorder }
     }
 
     fn boot(self) -> Box<dyn Fn(Host) -> BoxFuture<'static, ()>> {
@@ -115,7 +119,7 @@ impl<S: Service> RunningService<S> {
             state.lines.clear();
             let State { service, out, .. } = &mut *state;
             service.restart(now(&host), out);
-            self.settle(&mut state);
+            self.settle(&mut state, None);
         }
         host.spawn(self.clone().keep_time(host.clone()));
         loop {
@@ -145,7 +149,7 @@ impl<S: Service> RunningService<S> {
                     return Poll::Pending;
                 }
                 sleep = None;
-                self.act(|service, out| service.advance(now(&host), out));
+                self.act(None, |service, out| service.advance(now(&host), out));
             }
         })
         .await;
@@ -153,6 +157,10 @@ impl<S: Service> RunningService<S> {
 
     async fn serve(self, host: Host, mut stream: SimStream) {
         let (connection, peer) = (ServiceConnection(stream.connection().0), stream.peer());
+        let client = match who_is_on(&self.cast, peer) {
+            OnHost::Client(client) => Some(client),
+            OnHost::Thread | OnHost::Nobody => None,
+        };
         self.lock().lines.insert(connection, Line::default());
         let mut received = FrameBuffer::default();
         let mut probes = Probes::new(&host, self.lock().service.keepalive());
@@ -172,7 +180,7 @@ impl<S: Service> RunningService<S> {
                         Err(_) => return Poll::Ready(()),
                         Ok(Some((number, request))) => {
                             host.note(S::word(&request), Some(peer));
-                            self.act(|service, out| {
+                            self.act(client, |service, out| {
                                 service.receive(connection, number, request, now(&host), out);
                             });
                         }
@@ -189,7 +197,7 @@ impl<S: Service> RunningService<S> {
         })
         .await;
         self.lock().lines.remove(&connection);
-        self.act(|service, out| service.disconnect(connection, now(&host), out));
+        self.act(None, |service, out| service.disconnect(connection, now(&host), out));
     }
 
     /// Sends what there is; ready when the connection is to end.
@@ -210,15 +218,16 @@ impl<S: Service> RunningService<S> {
         Poll::Pending
     }
 
-    fn act(&self, what: impl FnOnce(&mut S, &mut Outbox<S::Answer>)) {
+    /// Lets the service act, at the request of a client or by itself.
+    fn act(&self, by: Option<ClientId>, what: impl FnOnce(&mut S, &mut Outbox<S::Answer>)) {
         let mut state = self.lock();
         let State { service, out, .. } = &mut *state;
         what(service, out);
-        self.settle(&mut state);
+        self.settle(&mut state, by);
     }
 
     /// Hands out what the service has to say, and tells of locks that have another owner.
-    fn settle(&self, state: &mut State<S>) {
+    fn settle(&self, state: &mut State<S>, by: Option<ClientId>) {
         let State { out, lines, timer, .. } = state;
         for (to, message) in out.sent.drain(..) {
             let Some(line) = lines.get_mut(&to) else { continue };
@@ -229,7 +238,7 @@ impl<S: Service> RunningService<S> {
             line.waker.take().into_iter().for_each(Waker::wake);
         }
         timer.take().into_iter().for_each(Waker::wake);
-        out.changes.drain(..).for_each(|change| self.recorder.record_owner_change(self.node, &change));
+        out.changes.drain(..).for_each(|change| self.recorder.record_owner_change(self.node, &change, by));
     }
 
     fn lock(&self) -> MutexGuard<'_, State<S>> {
@@ -239,7 +248,12 @@ impl<S: Service> RunningService<S> {
 
 impl<S: Service> Clone for RunningService<S> {
     fn clone(&self) -> Self {
-        RunningService { state: self.state.clone(), node: self.node, recorder: self.recorder.clone() }
+        RunningService {
+            state: self.state.clone(),
+            node: self.node,
+            cast: self.cast.clone(),
+            recorder: self.recorder.clone(),
+        }
     }
 }
 
@@ -250,7 +264,7 @@ struct EndsWithProcess<S: Service> {
 
 impl<S: Service> Drop for EndsWithProcess<S> {
     fn drop(&mut self) {
-        self.service.act(|service, out| service.restart(now(&self.host), out));
+        self.service.act(None, |service, out| service.restart(now(&self.host), out));
     }
 }
 

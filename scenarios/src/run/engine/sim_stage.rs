@@ -107,7 +107,7 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
 }
 
 /// Who is on a host of the world: nobody of a lock's on one of an operator.
-enum OnHost {
+pub(super) enum OnHost {
     /// The client that it is.
     Client(ClientId),
     /// A process: one of its threads.
@@ -115,7 +115,7 @@ enum OnHost {
     Nobody,
 }
 
-fn who_is_on(cast: &Cast, host: HostId) -> OnHost {
+pub(super) fn who_is_on(cast: &Cast, host: HostId) -> OnHost {
     match cast.member_of_world(host) {
         Some(Member::Client(client)) => OnHost::Client(client),
         Some(Member::Process) => OnHost::Thread,

@@ -115,7 +115,8 @@ impl Hosts {
                 Process::Service { node, setup, resource } => {
                     let own = self.cast.world_id(*index);
                     let standby_of = database.clone().filter(|name| name.is_standby(own));
-                    (spec, self.service(service::boot(*setup, resource, *node, standby_of, recorder)))
+                    let cast = self.cast.clone();
+                    (spec, self.service(service::boot(*setup, resource, *node, standby_of, cast, recorder)))
                 }
                 Process::Sentinel(config) => (spec, self.sentinel(*index, config, recorder)),
                 Process::Resource(setup) => (spec, self.resource(setup, recorder)),

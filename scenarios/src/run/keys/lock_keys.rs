@@ -18,7 +18,7 @@ pub(in crate::run) struct LockKeys {
     shared: BTreeSet<Vec<u8>>,
     /// Keys that are a claim whatever they hold.
     claims: BTreeSet<Vec<u8>>,
-    /// The locks are a service's, which lets nobody remove what is another's.
+    /// The locks are a service's, which says itself who owns them.
     of_service: bool,
     /// Locks of which any key was changed, by whomever.
     changed: BTreeSet<LockId>,

@@ -24,8 +24,10 @@ pub(crate) const SHARED_NAMES: &[(&str, &str)] = &[
     ("BootTime", "locks never name the simulator; what a clock reads is the same three types there"),
     ("Client", "a client's machine for somebody's own lock; in reports the same, in the simulated world"),
     ("ClockKind", "histories know nothing of the kernel; both name the three clocks"),
+    ("DatabaseClient", "as Client"),
     ("Deadline", "a lock's is of its client's types, a history's is numbers"),
     ("DeadlinePassed", "what a race with a timer comes to, in the kernel and for locks"),
+    ("EtcdClient", "as Client"),
     ("Event", "of the trace and of the history: the vocabulary has both"),
     ("Fault", "as a scenario names it, and as the kernel does it"),
     ("Guard", "of somebody's own lock: what our library asks of one, and an example's"),
@@ -42,4 +44,5 @@ pub(crate) const SHARED_NAMES: &[(&str, &str)] = &[
     ("TraceHash", "a run's, which any engine can have, and how the kernel makes one"),
     ("WallTime", "as BootTime"),
     ("World", "what a test describes, and what the kernel makes of it in each run"),
+    ("ZooKeeperClient", "as Client"),
 ];

@@ -213,3 +213,15 @@ fn documents_name_files_that_there_are() {
         assert!(missing.is_empty(), "{document} names {missing:?}");
     }
 }
+
+#[test]
+fn the_lock_that_a_page_shows_is_the_one_that_is_tested() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("a file");
+    let (page, example) = (read("docs/services.md"), read("examples/own-lock/tests/on_etcd.rs"));
+    let shown: Vec<&str> =
+        page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(shown.len(), 2);
+    for code in shown {
+        assert!(example.contains(code), "docs/services.md shows what is not in the example:\n{code}");
+    }
+}
