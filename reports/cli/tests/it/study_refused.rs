@@ -40,7 +40,7 @@ hint: did you mean `which-lock`?
 
 $ doublehold sweep mine
 error: unknown study `mine`
-hint: known are `which-lock`, `field-rates`, `my-service`, `which-library`, `library-rates`, `ttl-vs-pause`, `clock-drift-frontier`, `failover-window`, `failover-time` and `article-locks`; a file's name ends in `.toml`
+hint: known are `which-lock`, `which-service`, `fencing-forms`, `field-rates`, `my-service`, `which-library`, `library-rates`, `ttl-vs-pause`, `clock-drift-frontier`, `failover-window`, `failover-time` and `article-locks`; a file's name ends in `.toml`
 
 "#]],
     );

@@ -101,6 +101,18 @@ impl Measure {
         }
     }
 
+    /// What comes so often in a granted call, in words; `None` of a study that tells shares of runs.
+    pub(crate) fn per_grant(self, count: f64) -> Option<String> {
+        match self {
+            Measure::Runs => None,
+            Measure::Grants => Some(self.once(count, count)),
+            Measure::Months(usage) => {
+                let per_month = count * usage.grants_per_month() * usage.busy;
+                Some(self.once(per_month, per_month))
+            }
+        }
+    }
+
     fn between(self, interval: Interval) -> String {
         match self {
             Measure::Months(_) if interval.low <= 0.0 => {

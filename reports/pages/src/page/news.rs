@@ -93,17 +93,16 @@ pub(crate) fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<Stri
     let known = cells.iter().filter(|cell| cell.news.lost >= FEWEST_LOST);
     let told: Vec<(f64, &Figures)> =
         known.filter_map(|cell| Some((cell.news.share_before()?, *cell))).collect();
-    let (most, with) = told.iter().copied().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (most, with) = told.iter().rev().copied().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let least = told.iter().map(|it| it.0).fold(1.0, f64::min);
-    let part = |share: f64| format!("{} %", end(share * 100.0));
     let heard = "heard of that before the next one had it";
     Some(match () {
         () if most == 0.0 => format!("None of those who lost the lock {heard}."),
-        () if told.len() == 1 => format!("Of those who lost the lock, {} {heard}.", part(most)),
+        () if told.len() == 1 => format!("Of those who lost the lock, {} {heard}.", part_words(most)),
         () => format!(
             "Of those who lost the lock, {} to {} {heard}, most with `{}`.",
-            end(least * 100.0),
-            part(most),
+            part_words(least).trim_end_matches(" %"),
+            part_words(most),
             model.name(with.design)
         ),
     })
@@ -113,12 +112,12 @@ pub(crate) fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<Stri
 pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
     let cells: Vec<&Figures> = model.at(point).collect();
     let words = [
-        "design",
+        "what it costs, and who hears of a loss",
         "writes applied in an hour of such work",
         "work in vain",
         "until had again after a holder died",
-        "locks lost: heard before the next holder",
-        "heard after",
+        "heard of the loss before the next holder had the lock",
+        "heard after that",
         "never heard",
     ];
     let deaths = cells.iter().filter_map(|cell| cell.recovered.mean()).fold(0.0, f64::max);
@@ -126,15 +125,20 @@ pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
         vec![
             Entry::line(Line::default().code(model.name(cell.design))),
             goodput(cell),
-            in_vain(&cell.work),
+            in_vain(model, cell),
             recovery(&cell.recovered, deaths),
             heard(cell.news.share_before(), &cell.news.before, cell.news.lost),
             heard(cell.news.share_after(), &cell.news.after, cell.news.lost),
-            Entry::from_text(cell.news.share_never().map_or_else(|| "none lost".to_owned(), share)),
+            Entry::from_text(cell.news.share_never().map_or_else(|| "none lost".to_owned(), part_words)),
         ]
     };
     let head = words.iter().map(|word| Entry::from_text(*word)).collect();
     Block::Table(Table { head, rows: cells.iter().map(row).collect(), words: 1 })
+}
+
+/// A share of losses in words: of a few hundred of them, more than two digits say nothing.
+fn part_words(part: f64) -> String {
+    if part > 0.0 && part < 0.001 { "under 0.1 %".to_owned() } else { format!("{} %", end(part * 100.0)) }
 }
 
 fn goodput(cell: &Figures) -> Entry {
@@ -145,27 +149,32 @@ fn goodput(cell: &Figures) -> Entry {
     Entry::from_text(counted.map_or_else(|| "none counted".to_owned(), digits))
 }
 
-/// The share of work in vain, and of what kind it is.
-fn in_vain(work: &Work) -> Entry {
-    let means = [&work.applied, &work.refused, &work.given_up].map(mean);
-    let [Some(applied), Some(refused), Some(given_up)] = means else { return Entry::from_text("unknown") };
+/// The amount of work in vain, in the page's unit, and of what kind it is.
+fn in_vain(model: &PageModel<'_>, cell: &Figures) -> Entry {
+    let Work { applied, refused, given_up } = &cell.work;
+    let (Some(applied), Some(refused), Some(given_up)) = (mean(applied), mean(refused), mean(given_up))
+    else {
+        return Entry::from_text("unknown");
+    };
     let vain = refused + given_up;
     if vain == 0.0 {
         return Entry::from_text(if applied > 0.0 { "none" } else { "none counted" });
     }
+    let per_grant = cell.mean_grants().and_then(|grants| model.measure.per_grant(vain / grants));
+    let amount = per_grant.unwrap_or_else(|| share(vain / (vain + applied)));
     let kind = match refused / vain {
         1.0 => "refused by the resource".to_owned(),
         0.0 => "given up by the holder".to_owned(),
-        refused => format!("{} of it refused, the rest given up", share(refused)),
+        refused => format!("{} of it refused, the rest given up", part_words(refused)),
     };
-    Entry::from_text(share(vain / (vain + applied))).below(Line::from_text(kind))
+    Entry::from_text(amount).below(Line::from_text(kind))
 }
 
 /// The share that heard at one side of the next grant, and by how much.
 fn heard(part: Option<f64>, side: &Distribution, lost: u64) -> Entry {
     let Some(part) = part else { return Entry::from_text("none lost") };
     let counted = format!("{} of {}", group_digits(side.count), several(lost, "lost lock"));
-    let entry = Entry::from_text(share(part)).with_title(counted);
+    let entry = Entry::from_text(part_words(part)).with_title(counted);
     match side.quantile(0.5) {
         Some(median) => {
             entry.below(Line::from_text(format!("median {}", rough_beside(median, side.longest))))

@@ -10,8 +10,10 @@ use doublehold_text::suggest;
 use super::Study;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("which-lock", include_str!("../../studies/which-lock.toml")),
+    ("which-service", include_str!("../../studies/which-service.toml")),
+    ("fencing-forms", include_str!("../../studies/fencing-forms.toml")),
     ("field-rates", include_str!("../../studies/field-rates.toml")),
     ("my-service", include_str!("../../studies/my-service.toml")),
     ("which-library", include_str!("../../studies/which-library.toml")),
