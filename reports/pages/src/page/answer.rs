@@ -267,7 +267,12 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
         .filter_map(|cell| causes::shares(model.results, cell, Predicate::P1).into_iter().next())
         .collect();
     let first = tops.first()?;
-    let others = if has_guess { "some others are guesses" } else { "no rate is called a guess" };
+    let mut lines = header.designs.iter().flat_map(|it| &it.weather);
+    let others = match () {
+        () if lines.all(|line| line.source.contains("guess")) => "all rates are guesses",
+        () if has_guess => "some others are guesses",
+        () => "no rate is called a guess",
+    };
     if tops.iter().any(|(names, _)| names != &first.0) {
         let names: BTreeSet<String> =
             tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();

@@ -31,6 +31,8 @@ struct RuleEffect {
     less: Vec<Ratio>,
     /// The number of pairs in which it happens more often with that.
     more: usize,
+    /// Of the pairs that are not told apart: the names of the designs without it.
+    alike: Vec<String>,
     /// The names of a pair, the one with which it happens more often first. None if the other of each pair is worse by
     /// another rule: it would be called better without a word of that.
     example: Option<(String, String)>,
@@ -95,12 +97,16 @@ impl RuleEffect {
         pairs: &[(&Figures, &Figures)],
         predicate: Predicate,
     ) -> RuleEffect {
-        let mut effect = RuleEffect { predicate, less: Vec::new(), more: 0, example: None };
+        let mut effect =
+            RuleEffect { predicate, less: Vec::new(), more: 0, alike: Vec::new(), example: None };
         for (without, with) in pairs {
             let (worse, better) = match model.compare(point, (without, with), predicate) {
                 Some(Ordering::Greater) => (without, with),
                 Some(Ordering::Less) => (with, without),
-                _ => continue,
+                _ => {
+                    effect.alike.push(model.name(without.design).to_owned());
+                    continue;
+                }
             };
             if worse.design == without.design {
                 effect.less.push(Ratio::new(without, with, predicate));
@@ -148,38 +154,52 @@ pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
     sentences.into_iter().map(|words| format!("{words}.")).collect()
 }
 
-/// By how much something happens less often with each choice that is told by it, the largest ratio first, and what
-/// happens more often with that choice.
+/// By how much something happens less often with each choice that is told by it, and what happens more often with that
+/// choice. First the choice that helps in the largest share of its pairs, of these the one with the largest ratio.
 fn less_often(effects: &[Effect], predicate: Predicate) -> Option<String> {
     let choices = effects.iter().filter(|effect| effect.factor != Factor::Lock);
     let told_by = |effect: &&Effect| told(effect).is_some_and(|it| it.predicate == predicate && it.more == 0);
-    let mut parts: Vec<(f64, String)> = choices.filter(told_by).filter_map(part_of_choice).collect();
-    parts.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let words = |(place, (ratio, words)): (usize, &(f64, String))| {
+    let mut parts: Vec<Part> = choices.filter(told_by).filter_map(part_of_choice).collect();
+    let rank = |part: &Part| (part.share, part.least);
+    parts.sort_by(|one, other| {
+        let ((one, ratio), (another, other_ratio)) = (rank(one), rank(other));
+        another.total_cmp(&one).then(other_ratio.total_cmp(&ratio))
+    });
+    let words = |(place, part): (usize, &Part)| {
         let often = if place == 0 { " less often" } else { "" };
-        format!("{} times{often}{words}", round_down(*ratio))
+        format!("{} times{often}{}", round_down(part.least), part.words)
     };
     let parts: Vec<String> = parts.iter().enumerate().map(words).collect();
     (!parts.is_empty()).then(|| format!("{} {}", capital(clause(predicate)), parts.join(", ")))
 }
 
-/// The least ratio of a choice, and the words that follow it.
-fn part_of_choice(effect: &Effect) -> Option<(f64, String)> {
+/// A choice within a sentence.
+struct Part {
+    /// The share of its pairs that are told apart.
+    share: f64,
+    /// The least ratio of these.
+    least: f64,
+    /// The words that follow the ratio.
+    words: String,
+}
+
+fn part_of_choice(effect: &Effect) -> Option<Part> {
     let it = told(effect)?;
     let least = it.less.iter().map(|ratio| ratio.times).fold(f64::INFINITY, f64::min);
     let is_one = it.less.iter().all(|ratio| !ratio.is_least && round_down(ratio.times) == round_down(least));
     let better = if is_one { "" } else { " (or better)" };
-    let of = if it.apart() == effect.pairs {
-        String::new()
-    } else {
-        format!(" in {} of {} pairs", it.apart(), effect.pairs)
+    let of = match &it.alike[..] {
+        [] => String::new(),
+        [one] => format!(" in {} of {} pairs (not shown with `{one}`)", it.apart(), effect.pairs),
+        _ => format!(" in {} of {} pairs", it.apart(), effect.pairs),
     };
     let more = effect
         .by
         .iter()
         .filter(|it| it.more > 0)
         .map(|it| format!(", but {} more often", clause(it.predicate)));
-    Some((least, format!("{better} {}{of}{}", condition(effect.factor), more.collect::<String>())))
+    let words = format!("{better} {}{of}{}", condition(effect.factor), more.collect::<String>());
+    Some(Part { share: it.apart() as f64 / effect.pairs as f64, least, words })
 }
 
 /// The words about a choice that is better in some pairs and worse in others.
@@ -192,12 +212,17 @@ fn either_way(effect: &Effect) -> Option<String> {
 fn of_locks(effect: &Effect) -> impl Iterator<Item = String> {
     let pairs = effect.pairs;
     effect.by.iter().filter(|it| it.apart() > 0).map(move |it| {
-        let such = match &it.example {
-            Some((worse, better)) => format!(", such as `{worse}` beside `{better}`"),
-            None => "; the other is worse by another rule".to_owned(),
-        };
         let (apart, clause) = (it.apart(), clause(it.predicate));
-        format!("In {apart} of {pairs} pairs of locks, {clause} more often with one of them{such}")
+        match &it.example {
+            Some((worse, better)) => {
+                let others = format!("{apart} of {pairs} pairs of locks differ in this");
+                format!("{} more often with `{worse}` than with `{better}`; {others}", capital(clause))
+            }
+            None => format!(
+                "In {apart} of {pairs} pairs of locks, {clause} more often with one of them; the other is worse by \
+                 another rule"
+            ),
+        }
     })
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn lock_table(model: &PageModel<'_>, point: u64) -> Vec<Block> {
         letters[place].iter().fold(entry, |entry, it| entry.below(Line::default().code(it)))
     };
     let row = |designs: &Vec<Option<usize>>| {
-        let first = designs.iter().flatten().next().copied().unwrap_or_default();
+        let first = designs.iter().flatten().min().copied().unwrap_or_default();
         [Entry::from_text(model.name(first))].into_iter().chain(designs.iter().map(entry)).collect()
     };
     let check = |column: usize| {

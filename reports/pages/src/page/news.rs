@@ -1,10 +1,11 @@
-//! What the work under a lock comes to, and when holders hear that they have lost the lock.
+//! The yield of work under a lock, and the moments at which holders hear that they have lost it.
 //!
 //! A lock can be safe and useless: it keeps others out for long, or the resource refuses what its holders worked at. And
 //! what a holder hears too late, only the resource can do something about. Neither is a violation, so no rate shows it.
 //!
 //! Shares count each stratum by its weight. They have no intervals: the numbers of losses stand beside them.
 
+use doublehold_history::Predicate;
 use doublehold_statistics::Exposure;
 use doublehold_sweeps::results::Cell;
 use doublehold_sweeps::sweep::Batch;
@@ -14,13 +15,14 @@ use serde::Serialize;
 use super::distribution::Distribution;
 use super::document::{Block, Entry, Line, Table};
 use super::model::PageModel;
+use super::outcome;
 use super::rates::{Figures, SURE};
 use super::rounding;
 
 /// The answer tells the share of so many lost locks: it is at most a tenth off then.
 const FEWEST_LOST: u64 = 100;
 
-/// What work comes to.
+/// The yield of work.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Work {
     /// The writes in a run that the resource applied.
@@ -34,16 +36,16 @@ pub(crate) struct Work {
     pub(crate) given_up: Exposure,
 }
 
-/// When holders heard that they had lost the lock to another client.
+/// The moments at which holders heard that they had lost the lock to another client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct News {
     /// The number of locks that were lost.
     pub(crate) lost: u64,
-    /// How long before the next grant.
+    /// The time from the news to the next grant.
     pub(crate) before: Distribution,
-    /// How long after it.
+    /// The time from the next grant to the news.
     pub(crate) after: Distribution,
-    /// What those that never heard of it count for.
+    /// The weight of those that never heard of it.
     never: f64,
 }
 
@@ -88,19 +90,19 @@ impl News {
     }
 }
 
-/// The sentence about when holders hear of a loss, over all designs that lose locks.
+/// The sentence about holders that hear of a loss in time, over all designs that lose locks.
 pub(crate) fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let known = cells.iter().filter(|cell| cell.news.lost >= FEWEST_LOST);
     let told: Vec<(f64, &Figures)> =
         known.filter_map(|cell| Some((cell.news.share_before()?, *cell))).collect();
     let (most, with) = told.iter().rev().copied().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let least = told.iter().map(|it| it.0).fold(1.0, f64::min);
-    let heard = "heard of that before the next one had it";
+    let heard = "heard of that before the next one had it; who hears later can still stop before it writes";
     Some(match () {
         () if most == 0.0 => format!("None of those who lost the lock {heard}."),
         () if told.len() == 1 => format!("Of those who lost the lock, {} {heard}.", part_words(most)),
         () => format!(
-            "Of those who lost the lock, {} to {} {heard}, most with `{}`.",
+            "Of those who lost the lock, {} to {} (`{}`) {heard}.",
             part_words(least).trim_end_matches(" %"),
             part_words(most),
             model.name(with.design)
@@ -113,9 +115,11 @@ pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
     let cells: Vec<&Figures> = model.at(point).collect();
     let words = [
         "what it costs, and who hears of a loss",
-        "writes applied in an hour of such work",
+        outcome::heading(Predicate::P1),
+        outcome::heading(Predicate::P4),
+        "writes applied in an hour without a break",
         "work in vain",
-        "until had again after a holder died",
+        "time to the next holder after one died",
         "heard of the loss before the next holder had the lock",
         "heard after that",
         "never heard",
@@ -124,6 +128,8 @@ pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
     let row = |cell: &&Figures| {
         vec![
             Entry::line(Line::default().code(model.name(cell.design))),
+            rate(model, cell, Predicate::P1),
+            rate(model, cell, Predicate::P4),
             goodput(cell),
             in_vain(model, cell),
             recovery(&cell.recovered, deaths),
@@ -139,6 +145,13 @@ pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
 /// A share of losses in words: of a few hundred of them, more than two digits say nothing.
 fn part_words(part: f64) -> String {
     if part > 0.0 && part < 0.001 { "under 0.1 %".to_owned() } else { format!("{} %", end(part * 100.0)) }
+}
+
+/// A rate and its interval, as the table of all rates has them.
+fn rate(model: &PageModel<'_>, cell: &Figures, predicate: Predicate) -> Entry {
+    let (value, interval) = model.words(cell, predicate);
+    let entry = Entry::line(Line::default().strong(value));
+    if interval.is_empty() { entry } else { entry.below(Line::from_text(interval)) }
 }
 
 fn goodput(cell: &Figures) -> Entry {
@@ -158,7 +171,7 @@ fn in_vain(model: &PageModel<'_>, cell: &Figures) -> Entry {
     };
     let vain = refused + given_up;
     if vain == 0.0 {
-        return Entry::from_text(if applied > 0.0 { "none" } else { "none counted" });
+        return Entry::from_text(if applied > 0.0 { "nothing refused" } else { "none counted" });
     }
     let per_grant = cell.mean_grants().and_then(|grants| model.measure.per_grant(vain / grants));
     let amount = per_grant.unwrap_or_else(|| share(vain / (vain + applied)));

@@ -51,22 +51,22 @@ pub struct Batch {
     /// How long it took to have the lock again after a holder died.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub recovered: Durations,
-    /// How many writes the resource applied in a run.
+    /// The writes that the resource applied in a run.
     #[serde(default, skip_serializing_if = "Sums::is_zero")]
     pub applied: Sums,
-    /// How many writes it refused in a run.
+    /// The writes that it refused in a run.
     #[serde(default, skip_serializing_if = "Sums::is_zero")]
     pub refused: Sums,
-    /// How many grants holders gave up in a run because they found the lock lost.
+    /// The grants that holders gave up in a run because they found the lock lost.
     #[serde(default, skip_serializing_if = "Sums::is_zero")]
     pub given_up: Sums,
-    /// Of locks that were lost: how long before the next grant the holder heard of it.
+    /// Of locks that were lost: the time from the news to the next grant, where the holder heard before it.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub told_before: Durations,
-    /// How long after the next grant it heard of it.
+    /// The time from the next grant to the news, where it heard after it.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub told_after: Durations,
-    /// How many holders never heard of it.
+    /// The number of holders that never heard of it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub never_told: u64,
     /// For how long two clients held the lock, by what is violated: P1 or P2.

@@ -47,8 +47,8 @@ fn a_choice_is_told_by_the_pairs_that_differ_in_nothing_else() {
     let choices = "Data is damaged 13 times less often (or better) with a check at the resource, 2 times if holders \
                    look at their deadline.";
     assert!(page.contains(choices), "{page}");
-    let locks = "In 1 of 1 pairs of locks, another client gets the lock before its holder's deadline more often with one of them, \
-                 such as `other` beside `plain`.";
+    let locks = "Another client gets the lock before its holder's deadline more often with `other` than with `plain`; 1 of 1 \
+                 pairs of locks differ in this.";
     assert!(page.contains(locks), "{page}");
     assert!(
         page.contains("- data is damaged in 16 % of runs with `hasty` (others: up to 8.0 % of runs);"),
@@ -77,7 +77,7 @@ fn what_could_not_be_shown_is_not_said_to_be_no_difference() {
 
 #[test]
 fn no_lock_is_called_better_that_is_worse_by_another_rule() {
-    let better = "such as `plain` beside `other`";
+    let better = "more often with `plain` than with `other`";
     let page = made([40, 0, 80, 40], [60, 60, 100, 5]);
     assert!(page.contains(better), "{page}");
     let page = made_waiting([40, 0, 80, 40], [60, 60, 100, 5], [0, 0, 0, 60]);
