@@ -274,8 +274,10 @@ fn origin(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
         () => "no rate is called a guess",
     };
     if tops.iter().any(|(names, _)| names != &first.0) {
-        let names: BTreeSet<String> =
-            tops.iter().flat_map(|(names, _)| names).map(|it| causes::words(it)).collect();
+        let named = || tops.iter().flat_map(|(names, _)| names);
+        let others =
+            if named().all(|it| causes::is_guess(header, it)) { "their rates are guesses" } else { others };
+        let names: BTreeSet<String> = named().map(|it| causes::words(it)).collect();
         let names: Vec<String> = names.into_iter().collect();
         return Some(format!(
             "Most double holds come from {}; {others}.",

@@ -215,7 +215,7 @@ fn of_locks(effect: &Effect) -> impl Iterator<Item = String> {
         let (apart, clause) = (it.apart(), clause(it.predicate));
         match &it.example {
             Some((worse, better)) => {
-                let others = format!("{apart} of {pairs} pairs of locks differ in this");
+                let others = format!("{apart} of {pairs} pairs of locks differ in this, as their letters say");
                 format!("{} more often with `{worse}` than with `{better}`; {others}", capital(clause))
             }
             None => format!(

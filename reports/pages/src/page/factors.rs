@@ -83,7 +83,7 @@ impl Choices {
             (has("resource.fencing = \"reject-lower-or-equal\""), "numbers (fenced), no number twice"),
             (has("resource.fence_reads = true"), "at reads too"),
             (has("resource.version_check = true"), "versions"),
-            (has("resource.writes = \"in-session\""), "the session of the writer"),
+            (has("resource.writes = \"in-session\""), "the writer's session (data in the lock's database)"),
         ];
         let words: Vec<&str> = words.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
@@ -208,6 +208,9 @@ mod tests {
         let choices = Choices::from_designs(&designs(&worlds.each_ref().map(String::as_str)));
         assert!(choices.differ_in(Factor::Check, (0, 1)));
         assert!(!choices.has_no_check(0) && choices.has_no_check(1));
-        assert_eq!([0, 1].map(|it| choices.check_words(it)), ["the session of the writer", "nothing"]);
+        assert_eq!(
+            [0, 1].map(|it| choices.check_words(it)),
+            ["the writer's session (data in the lock's database)", "nothing"]
+        );
     }
 }

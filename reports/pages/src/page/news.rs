@@ -199,6 +199,11 @@ fn heard(part: Option<f64>, side: &Distribution, lost: u64) -> Entry {
 fn recovery(spread: &Distribution, largest: f64) -> Entry {
     let length = |value: f64| rough_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
+        (Some(mean), Some(error)) if error >= mean => {
+            let most = length(mean + error);
+            Entry::from_text(format!("mean {}, at most {most}", length(mean)))
+                .below(Line::from_text(several(spread.count, "death")))
+        }
         (Some(mean), Some(error)) => Entry::from_text(format!("mean {} ± {}", length(mean), length(error)))
             .below(Line::from_text(several(spread.count, "death"))),
         (Some(mean), None) => {

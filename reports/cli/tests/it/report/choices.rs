@@ -48,7 +48,7 @@ fn a_choice_is_told_by_the_pairs_that_differ_in_nothing_else() {
                    look at their deadline.";
     assert!(page.contains(choices), "{page}");
     let locks = "Another client gets the lock before its holder's deadline more often with `other` than with `plain`; 1 of 1 \
-                 pairs of locks differ in this.";
+                 pairs of locks differ in this, as their letters say.";
     assert!(page.contains(locks), "{page}");
     assert!(
         page.contains("- data is damaged in 16 % of runs with `hasty` (others: up to 8.0 % of runs);"),
