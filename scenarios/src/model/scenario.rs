@@ -20,7 +20,7 @@ use super::cast::Cast;
 use super::fault::Fault;
 pub use super::host::{HostIndex, HostSetup, Role};
 use super::sentinels::SentinelsSetup;
-use super::service::ServiceSetup;
+use super::service::{DatabaseSetup, ServiceSetup};
 use super::weather::Weather;
 use super::when::When;
 use crate::Seed;
@@ -77,6 +77,16 @@ impl Scenario {
     /// The seed to run it from where nobody asks for another.
     pub fn own_seed(&self) -> Seed {
         self.seed.unwrap_or(Seed(1))
+    }
+
+    /// Returns the node that another one can be promoted in place of: the master of replicas, or the primary of a
+    /// database that has a standby.
+    pub fn primary(&self) -> Option<HostIndex> {
+        let Some(ServiceSetup::Database(DatabaseSetup { standby: Some(standby), .. })) = self.service else {
+            return self.nodes.master;
+        };
+        let nodes = (0..self.hosts.len()).filter(|host| self.hosts[*host].role == Role::Node);
+        nodes.map(HostIndex).find(|node| *node != standby.host)
     }
 
     /// The process that a host is a thread of; `None` of one that is no thread.

@@ -112,7 +112,7 @@ impl Kinds {
     /// The words of those that have something to strike in a scenario.
     pub fn applicable_words(scenario: &Scenario) -> Vec<&'static str> {
         // Sentinels promote by themselves.
-        let promotes = scenario.nodes.master.is_some() && scenario.sentinels.is_none();
+        let promotes = scenario.primary().is_some() && scenario.sentinels.is_none();
         let of_redis = ["slow-node", "flush", "evict"];
         let strikes = |word: &&str| match *word {
             "promote" => promotes,
@@ -190,7 +190,7 @@ impl Setting {
             |role| scenario.hosts.iter().filter(move |host| host.role == role).map(|host| host.name.clone());
         let nodes: Vec<String> = of(Role::Node).collect();
         let served: Vec<String> = nodes.iter().cloned().chain(of(Role::Resource)).collect();
-        let master = scenario.nodes.master.map(|master| scenario.hosts[master.0].name.clone());
+        let master = scenario.primary().map(|master| scenario.hosts[master.0].name.clone());
         let beside = |node: &String| {
             let others = nodes.iter().filter(|other| master.is_some() && *other != node).cloned();
             others.chain(of(Role::Client)).collect()
