@@ -17,7 +17,6 @@ use super::document::{Block, Line};
 use super::effects;
 use super::measure::{Measure, UnitRate};
 use super::model::{COLUMNS, PageModel};
-use super::news;
 use super::outcome::{ASKED, clause};
 use super::rates::Figures;
 
@@ -35,7 +34,6 @@ pub(crate) fn answer(model: &PageModel<'_>) -> Block {
         [point] => sentences.extend(what_matters(model, point)),
         _ => sentences.extend(frontier(model, &cells)),
     }
-    sentences.extend(news::sentence(model, &cells));
     sentences.extend(origin(model, &cells));
     sentences.extend(unknown(model, &cells));
     let lines = |texts: Vec<String>| texts.into_iter().map(|text| Line::from_backticks(&text)).collect();

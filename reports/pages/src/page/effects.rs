@@ -148,7 +148,10 @@ fn round_down(ratio: f64) -> String {
 pub(crate) fn sentences(effects: &[Effect]) -> Vec<String> {
     let mut sentences: Vec<String> = BY.into_iter().filter_map(|it| less_often(effects, it)).collect();
     sentences.extend(effects.iter().filter_map(either_way));
-    sentences.extend(effects.iter().filter(|effect| effect.factor == Factor::Lock).flat_map(of_locks));
+    // An answer of more than 120 words is not read: beside many choices, and by a second rule, tables tell locks apart.
+    let choices = effects.iter().filter(|it| it.factor != Factor::Lock && told(it).is_some()).count();
+    let locks = effects.iter().filter(|it| it.factor == Factor::Lock && choices < 3);
+    sentences.extend(locks.filter_map(of_locks));
     sentences.extend(silence(effects, true));
     sentences.extend(silence(effects, false));
     sentences.into_iter().map(|words| format!("{words}.")).collect()
@@ -170,7 +173,7 @@ fn less_often(effects: &[Effect], predicate: Predicate) -> Option<String> {
         format!("{} times{often}{}", round_down(part.least), part.words)
     };
     let parts: Vec<String> = parts.iter().enumerate().map(words).collect();
-    (!parts.is_empty()).then(|| format!("{} {}", capital(clause(predicate)), parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("{} {}", capital(clause(predicate)), parts.join("; ")))
 }
 
 /// A choice within a sentence.
@@ -190,7 +193,7 @@ fn part_of_choice(effect: &Effect) -> Option<Part> {
     let better = if is_one { "" } else { " (or better)" };
     let of = match &it.alike[..] {
         [] => String::new(),
-        [one] => format!(" in {} of {} pairs (not shown with `{one}`)", it.apart(), effect.pairs),
+        [one] => format!(" (not shown with `{one}`)"),
         _ => format!(" in {} of {} pairs", it.apart(), effect.pairs),
     };
     let more = effect
@@ -208,14 +211,14 @@ fn either_way(effect: &Effect) -> Option<String> {
     it.map(|_| format!("It is better in some pairs and worse in others {}", condition(effect.factor)))
 }
 
-/// The words about locks, by each rule that tells any two of them apart.
-fn of_locks(effect: &Effect) -> impl Iterator<Item = String> {
+/// The words about locks, by the first rule that tells any two of them apart.
+fn of_locks(effect: &Effect) -> Option<String> {
     let pairs = effect.pairs;
-    effect.by.iter().filter(|it| it.apart() > 0).map(move |it| {
+    told(effect).map(|it| {
         let (apart, clause) = (it.apart(), clause(it.predicate));
         match &it.example {
             Some((worse, better)) => {
-                let others = format!("{apart} of {pairs} pairs of locks differ in this, as their letters say");
+                let others = format!("{apart} of {pairs} pairs of locks differ in this");
                 format!("{} more often with `{worse}` than with `{better}`; {others}", capital(clause))
             }
             None => format!(
@@ -256,7 +259,7 @@ fn condition(factor: Factor) -> &'static str {
     match factor {
         Factor::Check => "with a check at the resource",
         Factor::Deadline => "if holders look at their deadline",
-        Factor::News => "if holders heed the news of a loss",
+        Factor::News => "if holders heed news of a loss",
         Factor::Lock => "with another lock",
     }
 }

@@ -19,8 +19,11 @@ use super::outcome;
 use super::rates::{Figures, SURE};
 use super::rounding;
 
-/// The answer tells the share of so many lost locks: it is at most a tenth off then.
+/// A sentence tells the share of so many lost locks: it is at most a tenth off then.
 const FEWEST_LOST: u64 = 100;
+
+/// The title of the table.
+const TITLE: &str = "What each design costs, and who hears of a loss";
 
 /// The yield of work.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -91,7 +94,7 @@ impl News {
 }
 
 /// The sentence about holders that hear of a loss in time, over all designs that lose locks.
-pub(crate) fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
+fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<String> {
     let known = cells.iter().filter(|cell| cell.news.lost >= FEWEST_LOST);
     let told: Vec<(f64, &Figures)> =
         known.filter_map(|cell| Some((cell.news.share_before()?, *cell))).collect();
@@ -110,11 +113,12 @@ pub(crate) fn sentence(model: &PageModel<'_>, cells: &[&Figures]) -> Option<Stri
     })
 }
 
-/// The table of work, recovery and news.
+/// The table of work, recovery and news. It is folded: with it open, what would change the answer is a screen further
+/// down.
 pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
     let cells: Vec<&Figures> = model.at(point).collect();
     let words = [
-        "what it costs, and who hears of a loss",
+        "design",
         outcome::heading(Predicate::P1),
         outcome::heading(Predicate::P4),
         "writes applied in an hour without a break",
@@ -139,7 +143,9 @@ pub(crate) fn table(model: &PageModel<'_>, point: u64) -> Block {
         ]
     };
     let head = words.iter().map(|word| Entry::from_text(*word)).collect();
-    Block::Table(Table { head, rows: cells.iter().map(row).collect(), words: 1 })
+    let table = Table { head, rows: cells.iter().map(row).collect(), words: 1 };
+    let sentence = sentence(model, &cells).map(|words| Block::Paragraph(Line::from_backticks(&words)));
+    Block::details(Line::from_text(TITLE), sentence.into_iter().chain([Block::Table(table)]).collect())
 }
 
 /// A share of losses in words: of a few hundred of them, more than two digits say nothing.

@@ -87,7 +87,7 @@ fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
     let page = folder.page();
     assert!(page.contains("how much that is, was not seen in enough of the runs"));
     assert!(!page.contains("0 granted calls") && !page.contains(" 0 s"), "no zero that nobody measured");
-    let recovery: Vec<String> = table(&folder.read("report.md"), "| what it costs, and who hears")
+    let recovery: Vec<String> = table(&folder.read("report.md"), "What each design costs")
         .into_iter()
         .filter_map(|row| row.get(5).cloned())
         .collect();
