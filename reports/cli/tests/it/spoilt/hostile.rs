@@ -24,7 +24,7 @@ fn what_a_file_says_is_shown_and_not_obeyed() {
     assert_text(
         told,
         str![[r#"
-error: cannot read history `history.jsonl`: line 2, column 72: not an event: unknown variant `�]0;OWNED��[2Jall hold�`, expected one of `acquire_started`, `granted`, `refused`, `acquire_unknown`, `deadline_passed`, `expiry_noticed`, `loss_notice`, `extended`, `extend_failed`, `abandoned`, `release_called`, `release_returned`, `died`, `restarted`, `gave_up`, `clocks`, `read_done`, `write_sent`, `write_applied`, `write_refused`, `key_touched`, `key_set`, `key_gone`, `struck`, `unattributed`, `inconclusive`, `run_ended`
+error: cannot read history `history.jsonl`: line 2, column 72: not an event: unknown variant `�]0;OWNED��[2Jall hold�`, expected one of `acquire_started`, `granted`, `refused`, `acquire_unknown`, `deadline_passed`, `expiry_noticed`, `loss_notice`, `extended`, `extend_failed`, `abandoned`, `release_called`, `release_returned`, `died`, `restarted`, `gave_up`, `clocks`, `read_done`, `write_sent`, `write_applied`, `write_refused`, `write_lost`, `key_touched`, `key_set`, `key_gone`, `struck`, `unattributed`, `inconclusive`, `run_ended`
 hint: name a file that `run --history` wrote; scenarios/history/HISTORY.md describes each line
 
 "#]],
