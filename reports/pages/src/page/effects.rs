@@ -70,8 +70,8 @@ pub(crate) fn effects(model: &PageModel<'_>, point: u64) -> Vec<Effect> {
     if effects.iter().all(|effect| effect.factor == Factor::Lock) { Vec::new() } else { effects }
 }
 
-/// A pair with the design second that has the check, or that looks at its deadline or heeds news. Of locks neither is recommended;
-/// two different checks are no pair.
+/// A pair with the design second that has the check, or that looks at its deadline or heeds news. Of locks neither is
+/// recommended; two different checks are no pair.
 fn put_recommended_second<'a>(
     choices: &Choices,
     factor: Factor,

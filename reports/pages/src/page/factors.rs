@@ -1,6 +1,6 @@
 //! The choices in which the designs of a study differ: which lock it is, whether its holder looks at its deadline or
-//! heeds the news of a loss, and what the resource checks. So that a page can say which of these matters, and lay designs out as a table of
-//! locks by checks.
+//! heeds the news of a loss, and what the resource checks. So that a page can say which of these matters, and lay
+//! designs out as a table of locks by checks.
 //!
 //! Reads the worlds of records as TOML. Two designs that differ in one of these alone are a pair that speaks for it.
 

@@ -1,7 +1,8 @@
 //! The yield of work under a lock, and the moments at which holders hear that they have lost it.
 //!
-//! A lock can be safe and useless: it keeps others out for long, or the resource refuses what its holders worked at. And
-//! what a holder hears too late, only the resource can do something about. Neither is a violation, so no rate shows it.
+//! A lock can be safe and useless: it keeps others out for long, or the resource refuses what its holders worked at.
+//! And what a holder hears too late, only the resource can do something about. Neither is a violation, so no rate shows
+//! it.
 //!
 //! Shares count each stratum by its weight. They have no intervals: the numbers of losses stand beside them.
 

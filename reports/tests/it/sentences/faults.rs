@@ -136,5 +136,10 @@ pub(crate) fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: &str)
 
 /// How a key ended that went like this, by nobody of a lock.
 pub(crate) fn end_of(how: &str) -> KeyEnd {
-    if how == "flushed" { KeyEnd::Flushed } else { KeyEnd::Evicted }
+    match how {
+        "flushed" => KeyEnd::Flushed,
+        "key expires" => KeyEnd::Expired,
+        "session ends" => KeyEnd::SessionEnded,
+        _ => KeyEnd::Evicted,
+    }
 }

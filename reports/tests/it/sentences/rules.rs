@@ -135,12 +135,8 @@ pub(crate) const RULES: &[Rule] = &[
         holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Overwritten)?.is_some()),
     },
     Rule {
-        says: r"^(?<who>\w+)'s key expires on (?<nodes>.+)$",
-        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Expired)?.is_some()),
-    },
-    Rule {
-        says: r"^(?<who>\w+)'s session ends on (?<nodes>.+)$",
-        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::SessionEnded)?.is_some()),
+        says: r"^(?<who>\w+)'s (?<how>key expires|session ends) on (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, end_of(&it["how"]))?.is_some()),
     },
     Rule {
         says: r"^(?<who>\w+)'s key is (?<how>flushed|evicted) from (?<nodes>.+)$",

@@ -240,22 +240,10 @@ fn check_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
 
 /// The mistake in a batch's sums, if there is one.
 fn check_sums(batch: &Batch) -> Option<String> {
-    let of_runs = [
-        ("grants", batch.grants),
-        ("operated_ms", batch.operated_ms),
-        ("applied", batch.applied),
-        ("refused", batch.refused),
-        ("given_up", batch.given_up),
-    ];
-    let lengths = [
-        ("obtained", &batch.obtained),
-        ("recovered", &batch.recovered),
-        ("told_before", &batch.told_before),
-        ("told_after", &batch.told_after),
-    ];
     let overlaps = batch.overlaps.values().map(|it| ("overlaps", it));
-    let sum = of_runs.into_iter().find(|(_, sums)| !can_be(*sums, batch.runs)).map(|(what, _)| what);
-    let length = || lengths.into_iter().chain(overlaps).find(|(_, it)| !it.can_be()).map(|(what, _)| what);
+    let sum = batch.sums().into_iter().find(|(_, sums)| !can_be(*sums, batch.runs)).map(|(what, _)| what);
+    let length =
+        || batch.durations().into_iter().chain(overlaps).find(|(_, it)| !it.can_be()).map(|(what, _)| what);
     if let Some(what) = sum.or_else(length) {
         return Some(format!("has `{what}` that do not add up"));
     }

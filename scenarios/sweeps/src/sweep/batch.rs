@@ -234,6 +234,27 @@ impl Batch {
         self.panicked += panicked;
     }
 
+    /// Returns its sums over runs, by their names in a file.
+    pub(crate) fn sums(&self) -> [(&'static str, Sums); 5] {
+        [
+            ("grants", self.grants),
+            ("operated_ms", self.operated_ms),
+            ("applied", self.applied),
+            ("refused", self.refused),
+            ("given_up", self.given_up),
+        ]
+    }
+
+    /// Returns its distributions, likewise.
+    pub(crate) fn durations(&self) -> [(&'static str, &Durations); 4] {
+        [
+            ("obtained", &self.obtained),
+            ("recovered", &self.recovered),
+            ("told_before", &self.told_before),
+            ("told_after", &self.told_after),
+        ]
+    }
+
     /// The count of a predicate.
     pub fn count(&self, predicate: Predicate) -> PredicateCount {
         self.predicates.get(&predicate).cloned().unwrap_or_default()
