@@ -15,7 +15,7 @@ use super::watched::{Lookers, Looking};
 use crate::config::{LockConfig, Switches};
 use crate::env::{BootTime, DeadlinePassed, MonotonicTime, NodeName, RedisRs, Task, WallTime};
 
-/// What a lock keeps from call to call.
+/// The state of a lock that lasts from call to call.
 #[derive(Default)]
 struct Kept {
     connection: Option<MultiplexedConnection>,

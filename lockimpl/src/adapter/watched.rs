@@ -40,7 +40,7 @@ impl<G> Clone for Shared<G> {
 /// A guard that tells, and what was last heard of it.
 pub(super) struct Watched<G> {
     guard: Shared<G>,
-    /// What it tells: its deadline, and that it is lost.
+    /// Tells its deadline, and that it is lost.
     tells: fn(&G) -> (Option<Deadline>, Option<bool>),
     pub(super) watch: Watch,
     moved: Arc<Mutex<Moved>>,

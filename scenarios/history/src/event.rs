@@ -228,11 +228,11 @@ pub enum EventKind {
     /// The resource has lost a write: a promoted standby's table is in its place, which does not have the write. It was
     /// applied before, or committed by the superseded primary later, and so never applied.
     WriteLost {
-        /// Who wrote.
+        /// The client that wrote.
         client: ClientId,
-        /// Under which grant.
+        /// The grant under which it wrote.
         grant: CallId,
-        /// What was written.
+        /// The object written.
         object: ObjectId,
         /// The version that the write had made.
         version: u64,

@@ -328,11 +328,11 @@ impl Anomaly {
 /// The resource has lost a write although its client was told that it is committed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostWrite {
-    /// When it was lost and the client had been told, whichever came later.
+    /// The moment at which it was lost and the client had been told.
     pub at: TrueNs,
-    /// Whose write.
+    /// The client whose write it was.
     pub client: ClientId,
-    /// Under which grant.
+    /// The grant under which it wrote.
     pub grant: CallId,
     /// The object written.
     pub object: ObjectId,

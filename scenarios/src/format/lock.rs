@@ -102,7 +102,7 @@ impl<'a> Chosen<'a> {
         by_name::either(self.locks, fits).unwrap_or_else(|| "another".to_owned())
     }
 
-    /// What to do where a lock that runs on Redis is given another service. An own one may say that it runs on that.
+    /// The way out where a lock that runs on Redis is given another service. An own one may say that it runs on that.
     pub(super) fn way_to_a_service(&self) -> String {
         if self.is_own() {
             return "let the lock run on it: `Existing::on_service` says so".to_owned();

@@ -16,7 +16,7 @@ use crate::model::fault::{Effect, Names};
 use crate::model::scenario::{HostIndex, Role, Scenario};
 use crate::model::service::StandbySetup;
 
-/// What `[service]` takes about it.
+/// The keys of `[service]` about it.
 pub(super) const KEYS: [&str; 2] = ["standby", "standby_lag"];
 
 /// Reads which of two hosts is the standby.

@@ -59,7 +59,7 @@ pub struct Database {
     /// The connections whose session the database has ended, and that are not closed yet.
     ended: BTreeSet<ServiceConnection>,
     locks: BTreeMap<String, Lock>,
-    /// What is committed, if there are standbys to send it to.
+    /// The commits, if there are standbys to send them to.
     log: Option<CommitLog>,
     /// The number of commits that it has replayed.
     replayed: u64,

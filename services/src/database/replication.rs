@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::service::ServiceConnection;
 
-/// What a transaction wrote: each request, and the row that the table made of it.
+/// The writes of a transaction: each request, and the row that the table made of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit(pub Vec<(Vec<u8>, Vec<u8>)>);
 

@@ -1,4 +1,4 @@
-//! What cannot be is refused, with its cause and the way out.
+//! Refusals of worlds and locks that do not fit, each with its cause and the way out.
 
 use std::time::Duration;
 

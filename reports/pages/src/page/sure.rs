@@ -16,7 +16,7 @@ const NOT_SIMULATED: &str = "Consul, Redis Cluster, and the failovers of a cloud
 /// The way from a study of Redis to the other answers.
 const SERVICES_ELSEWHERE: &str = "ZooKeeper, etcd and a row in a database are not in this study. The ready study \
                                   `which-service` has them.";
-/// What is taken as correct of services.
+/// The part of services that is taken as correct.
 const GROUP_IS_CORRECT: &str = "ZooKeeper, etcd and a database are one host each. The group behind it is taken as correct: \
                                 no fault strikes a part of it, and no number here says how often that happens.";
 

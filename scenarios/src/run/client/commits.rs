@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{CallId, ClientId, EventKind, ObjectId};
 
+use super::ledger::SentWrite;
 use crate::run::recorder::Recorder;
 
 /// The commits of a run. Clones are the same.
@@ -113,16 +114,7 @@ impl State {
 
 fn record_applied(recorder: &Recorder, write: CommittedWrite, version: u64) {
     let CommittedWrite { client, grant, object, based_on, value } = write;
-    let fencing = None;
-    recorder.note(client, |client| EventKind::WriteApplied {
-        client,
-        grant,
-        object,
-        version,
-        based_on,
-        value,
-        fencing,
-    });
+    SentWrite { client, grant, object, version, based_on, value, fencing: None }.record_applied(recorder);
 }
 
 fn record_lost(

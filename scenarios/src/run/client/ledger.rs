@@ -115,7 +115,14 @@ impl Write {
             return;
         }
         self.is_applied = true;
-        let SentWrite { client, grant, object, version, based_on, value, fencing } = self.sent;
+        self.sent.record_applied(recorder);
+    }
+}
+
+impl SentWrite {
+    /// Records that the resource has applied it.
+    pub(super) fn record_applied(self, recorder: &Recorder) {
+        let SentWrite { client, grant, object, version, based_on, value, fencing } = self;
         recorder.note(client, |client| EventKind::WriteApplied {
             client,
             grant,

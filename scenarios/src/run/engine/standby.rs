@@ -3,7 +3,7 @@
 //! Clients know the database by one name, as one in DNS, or a proxy's. The promotion points it at the standby: new
 //! connections go there, and those that stand are left to end by themselves. Nobody fences the primary.
 //!
-//! What has arrived counts, also after a restart. Not modelled: a standby that is read from, one that follows another,
+//! A commit that has arrived counts, also after a restart. Not modelled: a standby that is read from, one that follows another,
 //! timeouts of a silent replication connection (`wal_receiver_timeout`), and a primary that is made a standby.
 //!
 //! Sources: PostgreSQL 15, `backend/replication/walreceiver.c`; its documentation, 20.6.3 and 27.3.
@@ -89,7 +89,7 @@ pub(super) fn boot_standby(
     })
 }
 
-/// What the promotion finds unread is lost, as it ends the receiver first.
+/// Follows the primary until the promotion, which ends the receiver first: commits that are unread then are lost.
 async fn follow_until_promoted(
     host: &Host,
     service: &RunningService<Database>,

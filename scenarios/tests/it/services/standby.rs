@@ -8,7 +8,7 @@ use doublehold_scenarios::report::Report;
 
 use super::run;
 
-/// What befalls the primary before its standby is promoted.
+/// The fault of the primary before its standby is promoted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Primary {
     /// Its process is gone for good.

@@ -33,7 +33,7 @@ impl Run {
         self.letters[predicate as usize]
     }
 
-    /// How long before or after the next grant its holders heard of lost locks.
+    /// The times between the next grant and the news of lost locks, before it or after it.
     pub(crate) fn told(&self, is_side: fn(i64) -> bool) -> Vec<u64> {
         self.told_ms.iter().flatten().filter(|ms| is_side(**ms)).map(|ms| ms.unsigned_abs()).collect()
     }
