@@ -3,8 +3,8 @@
 //! Clients know the database by one name, as one in DNS, or a proxy's. The promotion points it at the standby: new
 //! connections go there, and those that stand are left to end by themselves. Nobody fences the primary.
 //!
-//! A commit that has arrived counts, also after a restart. Not modelled: a standby that is read from, one that follows another,
-//! timeouts of a silent replication connection (`wal_receiver_timeout`), and a primary that is made a standby.
+//! A commit that has arrived counts, also after a restart. Not modelled: a standby that is read from, one that follows
+//! another, timeouts of a silent replication connection (`wal_receiver_timeout`), and a primary that is made a standby.
 //!
 //! Sources: PostgreSQL 15, `backend/replication/walreceiver.c`; its documentation, 20.6.3 and 27.3.
 
