@@ -101,8 +101,8 @@ impl Measure {
         }
     }
 
-    /// Says in words how often something comes, from its count in a granted call; `None` of a study that tells shares of
-    /// runs.
+    /// Says in words how often something comes, from its count in a granted call; `None` of a study that tells shares
+    /// of runs.
     pub(crate) fn per_grant(self, count: f64) -> Option<String> {
         match self {
             Measure::Runs => None,
